@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Bytes that know where they came from, and the only ways to take numbers out of them. */
+#ifndef DVI_BASE_VIEW_H
+#define DVI_BASE_VIEW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "devimg.h"
+
+#if defined(__GNUC__)
+#define DVI_PRINTF(format_index, first) __attribute__((format(printf, format_index, first)))
+#else
+#define DVI_PRINTF(format_index, first)
+#endif
+
+/** Return a non-OK status to the caller. */
+#define DVI_TRY(call)                                     \
+    do {                                                  \
+        const enum devimg_status dvi_try_status = (call); \
+        if (dvi_try_status != DEVIMG_OK)                  \
+            return dvi_try_status;                        \
+    } while (0)
+
+/** Borrowed bytes. */
+struct dvi_view {
+    const uint8_t *data; /* never NULL, also when size is 0 */
+    size_t size;
+    uint64_t offset;    /* of data[0], in bytes from the start of `source` */
+    const char *source; /* name for messages; lives as long as the file */
+};
+
+/** A view over `size` bytes that start `source`. */
+struct dvi_view dvi_view_of(const void *data, size_t size, const char *source);
+
+/** The bytes [at, at + size) of `v`, or TRUNCATED saying that `what` does not fit. */
+DEVIMG_CHECKED enum devimg_status dvi_slice(struct dvi_view v, uint64_t at, uint64_t size,
+                                            const char *what, struct dvi_view *out,
+                                            struct devimg_error *err);
+
+/** Everything from `at` on; an empty view at the end when `at` is past it. */
+struct dvi_view dvi_from(struct dvi_view v, uint64_t at);
+
+/** The bytes before the first NUL at `at`; TRUNCATED when none follows within `v`. */
+DEVIMG_CHECKED enum devimg_status dvi_text_at(struct dvi_view v, uint64_t at, const char *what,
+                                              struct dvi_view *out, struct devimg_error *err);
+
+bool dvi_starts_with(struct dvi_view v, const void *bytes, size_t size);
+bool dvi_ends_with(struct dvi_view v, const char *text);
+/** Byte-wise equality with a C string. */
+bool dvi_equals(struct dvi_view v, const char *text);
+bool dvi_same_bytes(struct dvi_view a, struct dvi_view b);
+/** memcmp order, a shorter prefix first. */
+int dvi_compare(struct dvi_view a, struct dvi_view b);
+/** True when every byte is 0 (also when there is none). */
+bool dvi_all_zero(struct dvi_view v);
+/** A number written in decimal that fills the view but for trailing blanks; false: it is none. */
+bool dvi_decimal(struct dvi_view v, uint64_t *out);
+
+/** Numbers at a position; 0 when they do not fit. For peeking where 0 means "no match". */
+uint16_t dvi_peek16(struct dvi_view v, uint64_t at);
+uint32_t dvi_peek32(struct dvi_view v, uint64_t at);
+uint64_t dvi_peek64(struct dvi_view v, uint64_t at);
+
+/**
+ * Fields in order. The first read that does not fit is remembered; it and all later ones give 0.
+ * Read the whole record, dvi_cursor_check() once, then use it.
+ */
+struct dvi_cursor {
+    struct dvi_view view;
+    size_t at;
+    bool failed;
+    uint64_t failed_at;   /* position of the first read that did not fit */
+    uint64_t failed_size; /* and how many bytes it asked for */
+};
+
+struct dvi_cursor dvi_cursor_at(struct dvi_view v, uint64_t at);
+size_t dvi_left(const struct dvi_cursor *c);
+uint8_t dvi_u8(struct dvi_cursor *c);
+uint16_t dvi_le16(struct dvi_cursor *c);
+uint32_t dvi_le32(struct dvi_cursor *c);
+uint64_t dvi_le64(struct dvi_cursor *c);
+struct dvi_view dvi_take(struct dvi_cursor *c, uint64_t size);
+void dvi_skip(struct dvi_cursor *c, uint64_t size);
+/** OK when every read so far did fit, else TRUNCATED naming `what`. */
+DEVIMG_CHECKED enum devimg_status dvi_cursor_check(const struct dvi_cursor *c, const char *what,
+                                                   struct devimg_error *err);
+
+/** Fill `err` (NULL is fine) for position `at` of `v` and return `status`. */
+enum devimg_status dvi_fail(struct devimg_error *err, enum devimg_status status, struct dvi_view v,
+                            uint64_t at, const char *format, ...) DVI_PRINTF(5, 6);
+
+/** The same without bytes to point at: system calls, memory. */
+enum devimg_status dvi_fail_plain(struct devimg_error *err, enum devimg_status status,
+                                  const char *source, const char *format, ...) DVI_PRINTF(4, 5);
+
+/** NOMEM, with its one text. */
+enum devimg_status dvi_fail_memory(struct devimg_error *err, const char *source);
+
+#endif

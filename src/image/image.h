@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What one device image says of itself. One kind of device code a file, one row in images.def. */
+#ifndef DVI_IMAGE_IMAGE_H
+#define DVI_IMAGE_IMAGE_H
+
+#include "base/arena.h"
+
+/** Facts from the headers; numbers not stated are DEVIMG_UNKNOWN. */
+struct dvi_image_facts {
+    enum devimg_format format;
+    uint64_t ip_version;     /* Intel product config */
+    uint64_t product_family; /* Intel zebin note 1 (or e_machine of the old form) */
+    uint64_t core_family;    /* Intel zebin note 2 */
+    const char *target;      /* where the image itself names it ("spir64"); NULL otherwise */
+    uint64_t kernel_count;   /* where headers tell it */
+    const char *note;        /* one line a reader should know, or NULL; in the arena or static */
+};
+
+/** Where kernels go: filled by one worker, merged in order by the caller. */
+struct dvi_kernel_sink {
+    struct dvi_arena *arena; /* for names */
+    uint64_t most;           /* kernels still allowed: LIMIT past it */
+    DVI_LIST(struct devimg_kernel) kernels;
+};
+
+/** A kernel with every number unknown, added to the sink. LIMIT, NOMEM. */
+DEVIMG_CHECKED enum devimg_status dvi_kernel_add(struct dvi_kernel_sink *sink, struct dvi_view name,
+                                                 struct devimg_kernel **out,
+                                                 struct devimg_error *err);
+
+/** A row of image/images.def: src/image/<name>.c defines `dvi_image_<name>`. */
+struct dvi_image_format {
+    const char *name;
+    enum devimg_format format;
+    bool (*match)(struct dvi_view image);
+    enum devimg_status (*facts)(struct dvi_view image, struct dvi_arena *arena,
+                                struct dvi_image_facts *out, struct devimg_error *err);
+    /* NULL: this kind has no kernels that can be listed */
+    enum devimg_status (*kernels)(struct dvi_view image, struct dvi_kernel_sink *sink,
+                                  struct devimg_error *err);
+};
+
+/** The row that reads these bytes, or NULL. */
+const struct dvi_image_format *dvi_image_format_of(struct dvi_view image);
+
+/** "12.55.8" for an IP version. `out` holds 24 bytes. */
+void dvi_ip_text(uint64_t ip_version, char out[24]);
+#define DVI_IP(arch, release, revision) \
+    ((uint64_t)(arch) << 22 | (uint64_t)(release) << 14 | (uint64_t)(revision))
+
+#endif

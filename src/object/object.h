@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Objects: sections, symbols, pointers and address -> bytes, the same for ELF, COFF and PE. */
+#ifndef DVI_OBJECT_OBJECT_H
+#define DVI_OBJECT_OBJECT_H
+
+#include "base/arena.h"
+
+struct dvi_section {
+    struct dvi_view name;
+    struct dvi_view data; /* empty for a section without bytes in the file (.bss) */
+    uint64_t addr;        /* in a relocatable object: made up, so that no two sections overlap */
+    uint64_t size;        /* in memory */
+    uint32_t type;        /* as the format numbers it */
+    uint64_t flags;
+    bool executable; /* holds host code */
+};
+
+enum dvi_symbol_kind { DVI_SYMBOL_OTHER, DVI_SYMBOL_FUNCTION, DVI_SYMBOL_FILE };
+
+struct dvi_symbol {
+    struct dvi_view name;
+    uint64_t addr; /* in the object's address space */
+    bool defined;
+    bool local;
+    enum dvi_symbol_kind kind;
+};
+
+/** A place that the linker or loader fills with an address. */
+struct dvi_pointer {
+    uint64_t addr;  /* where it stands */
+    uint64_t value; /* what it points at; 0 and external = true when it lies in another file */
+    bool external;
+};
+
+/**
+ * One relocation of host code, not a data pointer: a call or an address taken by an instruction.
+ * Only relocatable objects have them (a linked file has final displacements).
+ */
+struct dvi_code_reference {
+    uint64_t addr;        /* of the field that is patched */
+    uint64_t value;       /* target address, already freed of the -4 of PC-relative forms */
+    struct dvi_view name; /* of the symbol, empty for a section symbol */
+    bool external;        /* the symbol is not defined here */
+};
+
+/**
+ * Everything lives in `arena` or in the file's bytes. Tables are read when they are asked for.
+ * What could not be read of a table is reported through the `damage` callback, and the rest is
+ * kept.
+ */
+struct dvi_object {
+    enum devimg_file_kind kind;
+    struct dvi_view file;
+    struct dvi_arena *arena;
+    const char *machine;   /* "x86_64", "aarch64", "i386", ...; NULL: not known by a name */
+    unsigned pointer_size; /* 4 or 8 */
+    bool is_linked;        /* executable or shared library: addresses are final */
+    bool has_sections;     /* false: a stripped section table; segments stand in as sections */
+
+    const struct dvi_section *sections; /* in table order */
+    size_t section_count;
+
+    const struct dvi_symbol *symbols; /* static table first, then the dynamic one */
+    size_t symbol_count;
+    bool symbols_read;
+
+    const struct dvi_pointer *pointers; /* sorted by addr */
+    size_t pointer_count;
+    bool pointers_read;
+
+    const struct dvi_code_reference *references; /* sorted by addr */
+    size_t reference_count;
+    bool references_read;
+
+    const struct dvi_object_format *format;
+    void *state; /* the format's own */
+
+    /* Called for each damaged table or entry; the first argument is `damage_sink`. May be NULL. */
+    void (*damage)(void *sink, const struct devimg_error *err);
+    void *damage_sink;
+};
+
+/** A row of object/objects.def: src/object/<name>.c defines `dvi_object_<name>`. */
+struct dvi_object_format {
+    const char *name;
+    bool (*match)(struct dvi_view file);
+    /* Header and sections. `out` comes with file, arena, damage and format set. */
+    enum devimg_status (*open)(struct dvi_object *out, struct devimg_error *err);
+    enum devimg_status (*read_symbols)(struct dvi_object *object, struct devimg_error *err);
+    enum devimg_status (*read_pointers)(struct dvi_object *object, struct devimg_error *err);
+    enum devimg_status (*read_references)(struct dvi_object *object, struct devimg_error *err);
+};
+
+/** UNSUPPORTED when no row matches. `arena` and the bytes must outlive `*out`. */
+DEVIMG_CHECKED enum devimg_status dvi_object_open(struct dvi_view file, struct dvi_arena *arena,
+                                                  void (*damage)(void *sink,
+                                                                 const struct devimg_error *err),
+                                                  void *damage_sink, struct dvi_object *out,
+                                                  struct devimg_error *err);
+
+/** True when some row reads a file that starts like this. */
+bool dvi_object_matches(struct dvi_view file);
+
+/** Fill the table once; later calls do nothing. Only NOMEM and LIMIT are handed back. */
+DEVIMG_CHECKED enum devimg_status dvi_object_symbols(struct dvi_object *o,
+                                                     struct devimg_error *err);
+DEVIMG_CHECKED enum devimg_status dvi_object_pointers(struct dvi_object *o,
+                                                      struct devimg_error *err);
+DEVIMG_CHECKED enum devimg_status dvi_object_references(struct dvi_object *o,
+                                                        struct devimg_error *err);
+
+/** The bytes at an address, within one section's file data. */
+DEVIMG_CHECKED enum devimg_status dvi_object_bytes(const struct dvi_object *o, uint64_t addr,
+                                                   uint64_t size, const char *what,
+                                                   struct dvi_view *out, struct devimg_error *err);
+/** From an address to the end of its section's file data; size 0 when it lies in none. */
+struct dvi_view dvi_object_from(const struct dvi_object *o, uint64_t addr);
+
+/** The section that holds an address, or NULL. */
+const struct dvi_section *dvi_object_section_of(const struct dvi_object *o, uint64_t addr);
+/** The first section with this name, or NULL. */
+const struct dvi_section *dvi_object_section_named(const struct dvi_object *o, const char *name);
+
+/** The pointer that stands exactly at `addr`, or NULL. Call dvi_object_pointers() before. */
+const struct dvi_pointer *dvi_object_pointer_at(const struct dvi_object *o, uint64_t addr);
+/** The index of the first pointer at or after `addr`. */
+size_t dvi_object_pointer_from(const struct dvi_object *o, uint64_t addr);
+
+/** A member of an `ar` archive: src/object/ar.c. */
+struct dvi_ar_member {
+    struct dvi_view name; /* GNU and BSD long names resolved; without the trailing "/" */
+    struct dvi_view data;
+    bool special; /* symbol table or name table: no member of the user's */
+};
+
+struct dvi_ar {
+    struct dvi_view archive;
+    struct dvi_view long_names; /* GNU "//" */
+    uint64_t at;                /* of the next header */
+};
+
+bool dvi_ar_match(struct dvi_view v);
+/** True for "!<thin>\n": members stay in their own files. */
+bool dvi_ar_is_thin(struct dvi_view v);
+struct dvi_ar dvi_ar_begin(struct dvi_view archive);
+/**
+ * OK: a member; END: no more. TRUNCATED or MALFORMED: what follows cannot be read, unless
+ * `it->at` moved on, then the next call goes on behind the damaged member.
+ */
+DEVIMG_CHECKED enum devimg_status dvi_ar_next(struct dvi_ar *it, struct dvi_ar_member *out,
+                                              struct devimg_error *err);
+
+#endif

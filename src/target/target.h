@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The target tables: names, aliases, IP versions, what a target accepts. */
+#ifndef DVI_TARGET_TARGET_H
+#define DVI_TARGET_TARGET_H
+
+#include "base/arena.h"
+
+/** The row for an IP version that is no alias, stepping or generic where there is one; NULL: none.
+ */
+const struct devimg_target *dvi_target_of_ip(uint64_t ip_version);
+/**
+ * What an Intel IP version is called: the canonical name, also through former IP versions
+ * (bmg-g21 was 20.1.4). NULL: not in the tables.
+ */
+const struct devimg_target *dvi_target_of_ip_or_former(uint64_t ip_version);
+/** True when `ip_version` is one that `target` has or once had. */
+bool dvi_target_has_ip(const struct devimg_target *target, uint64_t ip_version);
+/** A row of the release whose zebin note 1 is `product_family`, or NULL. */
+const struct devimg_target *dvi_target_of_product_family(uint64_t product_family);
+
+/** A parsed list of targets, as a user wrote it. */
+struct dvi_target_set {
+    DVI_LIST(const struct devimg_target *) known; /* in the order written; no row twice */
+    DVI_LIST(const char *) unknown;               /* names no table has, in the arena */
+    DVI_LIST(const char *) repeated;              /* names written twice */
+};
+
+/**
+ * Add a comma-separated list (requirement D8): names are trimmed, empties dropped, case folded;
+ * a set ("default-intel", "default") or family ("xe-hpg") stands for all its targets.
+ * @return DEVIMG_OK (also with unknown names: they are in `unknown`), NOMEM.
+ */
+DEVIMG_CHECKED enum devimg_status dvi_target_set_add(struct dvi_target_set *set, const char *list,
+                                                     struct dvi_arena *arena,
+                                                     struct devimg_error *err);
+void dvi_target_set_free(struct dvi_target_set *set);
+/** Known names that lie near an unknown one, for "did you mean"; NULL: none is near. */
+const char *dvi_target_nearest(const char *name);
+
+#endif
