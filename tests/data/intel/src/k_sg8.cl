@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* devimg fixture kernel: requires sub-group size 8 */
+#pragma OPENCL EXTENSION cl_intel_required_subgroup_size : enable
+__attribute__((intel_reqd_sub_group_size(8)))
+__kernel void row_sum_sg8(__global float *a) {
+  size_t i = get_global_id(0);
+  a[i] = a[i] * 2.0f + (float)get_sub_group_local_id();
+}
