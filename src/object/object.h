@@ -7,12 +7,20 @@
 
 struct dvi_section {
     struct dvi_view name;
-    struct dvi_view data; /* empty for a section without bytes in the file (.bss) */
+    struct dvi_view data; /* empty for a section without bytes in the file (.bss); less than `size`
+                             where the file is cut */
     uint64_t addr;        /* in a relocatable object: made up, so that no two sections overlap */
     uint64_t size;        /* in memory */
     uint32_t type;        /* as the format numbers it */
     uint64_t flags;
     bool executable; /* holds host code */
+    bool unmapped;   /* has no address of its own: debug information of a linked file, .tbss */
+};
+
+/** Where a section starts, for lookups by address. */
+struct dvi_section_start {
+    uint64_t addr; /* first: see dvi_sort_by_addr() */
+    const struct dvi_section *section;
 };
 
 enum dvi_symbol_kind { DVI_SYMBOL_OTHER, DVI_SYMBOL_FUNCTION, DVI_SYMBOL_FILE };
@@ -59,6 +67,8 @@ struct dvi_object {
 
     const struct dvi_section *sections; /* in table order */
     size_t section_count;
+    const struct dvi_section_start *starts; /* made by dvi_object_open(); sorted by addr */
+    size_t start_count;
 
     const struct dvi_symbol *symbols; /* static table first, then the dynamic one */
     size_t symbol_count;
@@ -125,6 +135,20 @@ const struct dvi_section *dvi_object_section_named(const struct dvi_object *o, c
 const struct dvi_pointer *dvi_object_pointer_at(const struct dvi_object *o, uint64_t addr);
 /** The index of the first pointer at or after `addr`. */
 size_t dvi_object_pointer_from(const struct dvi_object *o, uint64_t addr);
+
+/** For formats: pass damage on. TRUNCATED, MALFORMED and UNSUPPORTED go to `damage` and come back
+ * as OK; other statuses come back as they are. `found` was filled by the call that gave `status`.
+ */
+DEVIMG_CHECKED enum devimg_status dvi_object_damage(const struct dvi_object *o,
+                                                    enum devimg_status status,
+                                                    const struct devimg_error *found,
+                                                    struct devimg_error *err);
+
+/**
+ * For formats: sort items that begin with their `uint64_t addr`. Equal addresses keep their order;
+ * what is sorted already is left alone. Linear time. False: out of memory.
+ */
+bool dvi_sort_by_addr(void *items, size_t count, size_t item_size);
 
 /** A member of an `ar` archive: src/object/ar.c. */
 struct dvi_ar_member {

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What all object formats share: the table of formats, tables read once, lookups by address. */
+#include "object/object.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DVI_OBJECT(name) extern const struct dvi_object_format dvi_object_##name;
+#include "object/objects.def"
+#undef DVI_OBJECT
+
+static const struct dvi_object_format *const formats[] = {
+#define DVI_OBJECT(name) &dvi_object_##name,
+#include "object/objects.def"
+#undef DVI_OBJECT
+};
+enum { FORMAT_COUNT = sizeof formats / sizeof *formats };
+
+static const struct dvi_object_format *format_of(struct dvi_view file)
+{
+    for (size_t i = 0; i < FORMAT_COUNT; i++)
+        if (formats[i]->match(file))
+            return formats[i];
+    return NULL;
+}
+
+bool dvi_object_matches(struct dvi_view file)
+{
+    return format_of(file) != NULL;
+}
+
+/* Sections that take part in lookups, by address: without them, each lookup would pass over all
+ * sections, and a relocatable object may have 100,000 of them. */
+static enum devimg_status index_sections(struct dvi_object *o, struct devimg_error *err)
+{
+    struct dvi_section_start *starts = dvi_arena_array(o->arena, o->section_count, sizeof *starts);
+    if (starts == NULL)
+        return dvi_fail_memory(err, o->file.source);
+    size_t count = 0;
+    for (size_t i = 0; i < o->section_count; i++) {
+        const struct dvi_section *s = &o->sections[i];
+        if (s->size > 0 && !s->unmapped)
+            starts[count++] = (struct dvi_section_start){ s->addr, s };
+    }
+    if (!dvi_sort_by_addr(starts, count, sizeof *starts))
+        return dvi_fail_memory(err, o->file.source);
+    o->starts = starts;
+    o->start_count = count;
+    return DEVIMG_OK;
+}
+
+enum devimg_status dvi_object_open(struct dvi_view file, struct dvi_arena *arena,
+                                   void (*damage)(void *sink, const struct devimg_error *err),
+                                   void *damage_sink, struct dvi_object *out,
+                                   struct devimg_error *err)
+{
+    struct dvi_object o = { .file = file,
+                            .arena = arena,
+                            .format = format_of(file),
+                            .damage = damage,
+                            .damage_sink = damage_sink };
+    if (o.format == NULL)
+        return dvi_fail(err, DEVIMG_UNSUPPORTED, file, 0, "no object format that devimg reads");
+    DVI_TRY(o.format->open(&o, err));
+    DVI_TRY(index_sections(&o, err));
+    *out = o;
+    return DEVIMG_OK;
+}
+
+enum devimg_status dvi_object_damage(const struct dvi_object *o, enum devimg_status status,
+                                     const struct devimg_error *found, struct devimg_error *err)
+{
+    switch (status) {
+    case DEVIMG_TRUNCATED:
+    case DEVIMG_MALFORMED:
+    case DEVIMG_UNSUPPORTED:
+        if (o->damage != NULL)
+            o->damage(o->damage_sink, found);
+        return DEVIMG_OK;
+    case DEVIMG_OK:
+    case DEVIMG_END:
+    case DEVIMG_LIMIT:
+    case DEVIMG_NOMEM:
+    case DEVIMG_IO: break;
+    }
+    if (status != DEVIMG_OK && err != NULL)
+        *err = *found;
+    return status;
+}
+
+static enum devimg_status read_once(struct dvi_object *o, bool *done,
+                                    enum devimg_status (*read)(struct dvi_object *o,
+                                                               struct devimg_error *err),
+                                    struct devimg_error *err)
+{
+    if (*done)
+        return DEVIMG_OK;
+    *done = true;
+    if (read == NULL)
+        return DEVIMG_OK;
+    struct devimg_error found = { 0 };
+    const enum devimg_status status = read(o, &found);
+    return dvi_object_damage(o, status, &found, err);
+}
+
+enum devimg_status dvi_object_symbols(struct dvi_object *o, struct devimg_error *err)
+{
+    return read_once(o, &o->symbols_read, o->format->read_symbols, err);
+}
+
+enum devimg_status dvi_object_pointers(struct dvi_object *o, struct devimg_error *err)
+{
+    return read_once(o, &o->pointers_read, o->format->read_pointers, err);
+}
+
+enum devimg_status dvi_object_references(struct dvi_object *o, struct devimg_error *err)
+{
+    return read_once(o, &o->references_read, o->format->read_references, err);
+}
+
+const struct dvi_section *dvi_object_section_of(const struct dvi_object *o, uint64_t addr)
+{
+    size_t low = 0, high = o->start_count; /* the last start that is not after addr */
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (o->starts[middle].addr <= addr)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == 0)
+        return NULL;
+    const struct dvi_section *s = o->starts[low - 1].section;
+    return addr - s->addr < s->size ? s : NULL;
+}
+
+const struct dvi_section *dvi_object_section_named(const struct dvi_object *o, const char *name)
+{
+    const struct dvi_view wanted = dvi_view_of(name, strlen(name), NULL);
+    for (size_t i = 0; i < o->section_count; i++)
+        if (dvi_same_bytes(o->sections[i].name, wanted))
+            return &o->sections[i];
+    return NULL;
+}
+
+enum devimg_status dvi_object_bytes(const struct dvi_object *o, uint64_t addr, uint64_t size,
+                                    const char *what, struct dvi_view *out,
+                                    struct devimg_error *err)
+{
+    const struct dvi_section *s = dvi_object_section_of(o, addr);
+    if (s == NULL)
+        return dvi_fail_plain(err, DEVIMG_MALFORMED, o->file.source,
+                              "%s: address 0x%" PRIx64 " lies in no section", what, addr);
+    return dvi_slice(s->data, addr - s->addr, size, what, out, err);
+}
+
+struct dvi_view dvi_object_from(const struct dvi_object *o, uint64_t addr)
+{
+    const struct dvi_section *s = dvi_object_section_of(o, addr);
+    return s != NULL ? dvi_from(s->data, addr - s->addr) : dvi_from(o->file, o->file.size);
+}
+
+size_t dvi_object_pointer_from(const struct dvi_object *o, uint64_t addr)
+{
+    size_t low = 0, high = o->pointer_count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (o->pointers[middle].addr < addr)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+const struct dvi_pointer *dvi_object_pointer_at(const struct dvi_object *o, uint64_t addr)
+{
+    const size_t i = dvi_object_pointer_from(o, addr);
+    return i < o->pointer_count && o->pointers[i].addr == addr ? &o->pointers[i] : NULL;
+}
+
+/*
+ * A radix sort, one byte of the address a pass. Linkers order relocations by symbol and compilers
+ * by section, so the tables are often long and seldom sorted; and no input makes this one slow.
+ */
+enum { BYTE_VALUES = 256, ADDR_BYTES = 8 };
+
+static uint64_t addr_of(const unsigned char *item)
+{
+    uint64_t addr;
+    memcpy(&addr, item, sizeof addr);
+    return addr;
+}
+
+static bool is_sorted(const unsigned char *items, size_t count, size_t item_size)
+{
+    for (size_t i = 1; i < count; i++)
+        if (addr_of(items + i * item_size) < addr_of(items + (i - 1) * item_size))
+            return false;
+    return true;
+}
+
+/* Start of each byte value's run; false: all items have the same byte, so nothing moves. */
+static bool runs_of_byte(size_t counts[BYTE_VALUES], size_t total)
+{
+    size_t start = 0;
+    for (size_t value = 0; value < BYTE_VALUES; value++) {
+        const size_t count = counts[value];
+        if (count == total)
+            return false;
+        counts[value] = start;
+        start += count;
+    }
+    return true;
+}
+
+bool dvi_sort_by_addr(void *items, size_t count, size_t item_size)
+{
+    if (is_sorted(items, count, item_size))
+        return true;
+    unsigned char *spare = malloc(count * item_size); /* as large as `items`: cannot overflow */
+    if (spare == NULL)
+        return false;
+    size_t counts[ADDR_BYTES][BYTE_VALUES] = { { 0 } };
+    unsigned char *from = items, *to = spare;
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t addr = addr_of(from + i * item_size);
+        for (size_t byte = 0; byte < ADDR_BYTES; byte++)
+            counts[byte][addr >> (8 * byte) & 0xff]++;
+    }
+    for (size_t byte = 0; byte < ADDR_BYTES; byte++) {
+        if (!runs_of_byte(counts[byte], count))
+            continue;
+        for (size_t i = 0; i < count; i++) {
+            const unsigned char *item = from + i * item_size;
+            const size_t place = counts[byte][addr_of(item) >> (8 * byte) & 0xff]++;
+            memcpy(to + place * item_size, item, item_size);
+        }
+        unsigned char *swap = from;
+        from = to;
+        to = swap;
+    }
+    if (from != items)
+        memcpy(items, from, count * item_size);
+    free(spare);
+    return true;
+}
