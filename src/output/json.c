@@ -114,6 +114,17 @@ void dvi_json_text(struct dvi_json *j, const char *key, const char *text)
         fputs("null", j->file);
 }
 
+void dvi_json_text_begin(struct dvi_json *j, const char *key)
+{
+    before(j, key);
+    putc('"', j->file);
+}
+
+void dvi_json_text_end(struct dvi_json *j)
+{
+    putc('"', j->file);
+}
+
 void dvi_json_number(struct dvi_json *j, const char *key, uint64_t number)
 {
     before(j, key);

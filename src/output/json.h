@@ -34,6 +34,9 @@ void dvi_json_array(struct dvi_json *j, const char *key, enum dvi_json_layout la
 void dvi_json_end(struct dvi_json *j);
 /** NULL is null. */
 void dvi_json_text(struct dvi_json *j, const char *key, const char *text);
+/** A text in pieces: between the two, the caller writes plain ASCII to the FILE. */
+void dvi_json_text_begin(struct dvi_json *j, const char *key);
+void dvi_json_text_end(struct dvi_json *j);
 /** DEVIMG_UNKNOWN is null. */
 void dvi_json_number(struct dvi_json *j, const char *key, uint64_t number);
 /** DEVIMG_NONE is null. */

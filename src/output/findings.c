@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "output/findings.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "output/demangle.h"
+#include "output/escape.h"
+#include "output/record.h"
+#include "output/text.h"
+
+static int compare_numbers(uint64_t a, uint64_t b)
+{
+    return a < b ? -1 : a > b;
+}
+
+static int by_record(const void *left, const void *right)
+{
+    const struct dvi_finding_ref *a = left, *b = right;
+    const int order = compare_numbers(a->record, b->record);
+    return order != 0 ? order : compare_numbers(a->at, b->at);
+}
+
+static bool make_room(struct dvi_findings *f, uint32_t count)
+{
+    *f = (struct dvi_findings){ .items = calloc(count > 0 ? count : 1, sizeof *f->items) };
+    return f->items != NULL;
+}
+
+static void add(struct dvi_findings *f, const struct devimg_finding *finding)
+{
+    if (finding == NULL)
+        return;
+    f->items[f->count] =
+        (struct dvi_finding_ref){ finding, finding->record != DEVIMG_NONE ? finding->record : 0,
+                                  (uint32_t)f->count };
+    f->count++;
+    f->severities[finding->severity]++;
+}
+
+bool dvi_findings_of_file(const struct devimg_file *file, struct dvi_findings *out)
+{
+    const uint32_t count = devimg_finding_count(file);
+    if (!make_room(out, count))
+        return false;
+    for (uint32_t i = 0; i < count; i++)
+        add(out, devimg_finding_at(file, i));
+    qsort(out->items, out->count, sizeof *out->items, by_record);
+    return true;
+}
+
+bool dvi_findings_of_report(const struct devimg_report *report, uint32_t first, uint32_t count,
+                            struct dvi_findings *out)
+{
+    if (!make_room(out, count))
+        return false;
+    for (uint32_t i = 0; i < count; i++)
+        add(out, devimg_report_at(report, first + i));
+    qsort(out->items, out->count, sizeof *out->items, by_record);
+    return true;
+}
+
+void dvi_findings_free(struct dvi_findings *f)
+{
+    free(f->items);
+    *f = (struct dvi_findings){ 0 };
+}
+
+static int compare_text(const char *a, const char *b)
+{
+    if (a == NULL || b == NULL)
+        return (a != NULL) - (b != NULL);
+    return strcmp(a, b);
+}
+
+/* Two findings that say the same of different places are 0 apart. */
+static int compare_meaning(const struct devimg_finding *a, const struct devimg_finding *b)
+{
+    int order = compare_numbers(b->severity, a->severity);
+    if (order == 0)
+        order = compare_text(a->rule, b->rule);
+    if (order == 0)
+        order = compare_text(a->code, b->code);
+    if (order == 0)
+        order = compare_text(a->hint, b->hint);
+    if (order == 0)
+        order = compare_text(a->message, b->message);
+    if (order == 0)
+        order = compare_text(a->kernel, b->kernel);
+    return order != 0 ? order : compare_text(a->target, b->target);
+}
+
+static int by_meaning(const void *left, const void *right)
+{
+    const struct dvi_finding_ref *a = left, *b = right;
+    const int order = compare_meaning(a->finding, b->finding);
+    return order != 0 ? order : compare_numbers(a->at, b->at);
+}
+
+/* Findings that are printed as one. */
+struct fold {
+    const struct devimg_finding *first;
+    uint32_t at; /* of the first */
+    uint32_t count;
+    bool modules; /* they differ in their module */
+};
+
+static int by_place(const void *left, const void *right)
+{
+    const struct fold *a = left, *b = right;
+    const int order = compare_numbers(b->first->severity, a->first->severity);
+    return order != 0 ? order : compare_numbers(a->at, b->at);
+}
+
+static size_t fold(struct dvi_finding_ref *items, size_t count, bool every, struct fold *out)
+{
+    size_t folds = 0;
+    qsort(items, count, sizeof *items, by_meaning);
+    for (size_t i = 0; i < count; i++) {
+        const struct devimg_finding *f = items[i].finding;
+        if (!every && folds > 0 && compare_meaning(out[folds - 1].first, f) == 0) {
+            out[folds - 1].modules |= f->module != out[folds - 1].first->module;
+            out[folds - 1].count++;
+        } else {
+            out[folds++] = (struct fold){ f, items[i].at, 1, false };
+        }
+    }
+    qsort(out, folds, sizeof *out, by_place);
+    return folds;
+}
+
+/* "b.o, unit.cpp, kernel f(int), image 3: "; nothing where the finding has no place. */
+static void print_place(const struct dvi_output *out, const struct devimg_file *file,
+                        const struct devimg_finding *f)
+{
+    char name[DVI_NAME_ROOM];
+    const struct devimg_record *record = file != NULL ? devimg_record_at(file, f->record) : NULL;
+    const char *comma = "";
+    if (record != NULL && record->member_count > 0) {
+        dvi_escape(out->file, record->members[record->member_count - 1]);
+        comma = ", ";
+    }
+    if (f->unit != NULL) {
+        fputs(comma, out->file);
+        dvi_escape(out->file, f->unit);
+        comma = ", ";
+    } else if (record != NULL && f->module != DEVIMG_NONE) {
+        fprintf(out->file, "%smodule %" PRIu32, comma,
+                dvi_within(f->module, record->first_module, record->module_count));
+        comma = ", ";
+    }
+    if (f->kernel != NULL) {
+        const char *plain = dvi_demangle(f->kernel, name);
+        fprintf(out->file, "%skernel ", comma);
+        dvi_escape(out->file, plain != NULL ? plain : f->kernel);
+        comma = ", ";
+    }
+    if (record != NULL && f->image != DEVIMG_NONE) {
+        fprintf(out->file, "%simage %" PRIu32, comma,
+                dvi_within(f->image, record->first_image, record->image_count));
+        comma = ", ";
+    }
+    if (f->offset != DEVIMG_UNKNOWN) {
+        fprintf(out->file, "%soffset 0x%" PRIx64, comma, f->offset);
+        comma = ", ";
+    }
+    if (comma[0] != '\0')
+        fputs(": ", out->file);
+}
+
+static bool same_hint(const struct devimg_finding *a, const struct devimg_finding *b)
+{
+    return a->severity == b->severity && compare_text(a->rule, b->rule) == 0 &&
+           compare_text(a->code, b->code) == 0 && compare_text(a->hint, b->hint) == 0;
+}
+
+static void print_fold(const struct dvi_output *out, const struct devimg_file *file,
+                       const struct fold *fold)
+{
+    static const enum dvi_style styles[] = { DVI_BOLD, DVI_YELLOW, DVI_RED };
+    const struct devimg_finding *f = fold->first;
+    fputs("  ", out->file);
+    dvi_style_on(out, styles[f->severity]);
+    fputs(devimg_severity_name(f->severity), out->file);
+    dvi_style_off(out);
+    putc(' ', out->file);
+    dvi_escape(out->file, f->rule);
+    if (f->code != NULL) {
+        putc('[', out->file);
+        dvi_escape(out->file, f->code);
+        putc(']', out->file);
+    }
+    putc(' ', out->file);
+    print_place(out, file, f);
+    dvi_escape(out->file, f->message);
+    putc('\n', out->file);
+    if (fold->count > 1) {
+        fputs("    and ", out->file);
+        dvi_print_count(out->file, fold->count - 1, fold->modules ? "more module" : "more place");
+        fputs(" (-v lists them)\n", out->file);
+    }
+}
+
+bool dvi_findings_print(const struct dvi_output *out, const struct devimg_file *file,
+                        const struct dvi_findings *findings)
+{
+    const size_t count = findings->count;
+    struct fold *folds = calloc(count > 0 ? count : 1, sizeof *folds);
+    struct dvi_finding_ref *items = calloc(count > 0 ? count : 1, sizeof *items);
+    if (folds != NULL && items != NULL) {
+        for (size_t i = 0; i < count; i++)
+            items[i] = findings->items[i];
+        const size_t fold_count = fold(items, count, out->verbose > 0, folds);
+        for (size_t i = 0; i < fold_count; i++) {
+            const struct devimg_finding *f = folds[i].first;
+            print_fold(out, file, &folds[i]);
+            if (f->hint != NULL && (i + 1 == fold_count || !same_hint(f, folds[i + 1].first))) {
+                fputs("    hint: ", out->file);
+                dvi_escape(out->file, f->hint);
+                putc('\n', out->file);
+            }
+        }
+    }
+    const bool ok = folds != NULL && items != NULL;
+    free(folds);
+    free(items);
+    return ok;
+}
+
+static void finding_json(struct dvi_json *j, const struct devimg_record *record,
+                         const struct devimg_finding *f)
+{
+    uint32_t module = DEVIMG_NONE, image = DEVIMG_NONE;
+    if (record != NULL) {
+        module = dvi_within(f->module, record->first_module, record->module_count);
+        image = dvi_within(f->image, record->first_image, record->image_count);
+    }
+    dvi_json_object(j, NULL, DVI_JSON_ONE_LINE);
+    dvi_json_text(j, "rule", f->rule);
+    dvi_json_text(j, "severity", devimg_severity_name(f->severity));
+    dvi_json_text(j, "code", f->code);
+    dvi_json_index(j, "module", module);
+    dvi_json_text(j, "unit", f->unit);
+    dvi_json_index(j, "image", image);
+    dvi_json_text(j, "kernel", f->kernel);
+    dvi_json_text(j, "target", f->target);
+    dvi_json_number(j, "offset", f->offset);
+    dvi_json_text(j, "message", f->message);
+    dvi_json_text(j, "hint", f->hint);
+    dvi_json_end(j);
+}
+
+void dvi_findings_json_open(struct dvi_output *out, const struct devimg_file *file, uint32_t index,
+                            const struct dvi_findings *findings, size_t *at)
+{
+    const struct devimg_record *record = file != NULL ? devimg_record_at(file, index) : NULL;
+    dvi_json_array(&out->j, "findings", DVI_JSON_LINES);
+    for (; *at < findings->count && findings->items[*at].record == index; (*at)++)
+        finding_json(&out->j, record, findings->items[*at].finding);
+}
+
+void dvi_findings_json(struct dvi_output *out, const struct devimg_file *file, uint32_t index,
+                       const struct dvi_findings *findings, size_t *at)
+{
+    dvi_findings_json_open(out, file, index, findings, at);
+    dvi_json_end(&out->j);
+}

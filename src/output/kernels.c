@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `devimg kernels`: what each kernel takes, the worst first where that is asked for. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "output/demangle.h"
+#include "output/escape.h"
+#include "output/form.h"
+#include "output/record.h"
+#include "output/text.h"
+#include "target/target.h"
+
+static bool target_shown(const struct dvi_target_set *targets, const struct devimg_image *image)
+{
+    if (targets == NULL)
+        return true;
+    if (image == NULL)
+        return false;
+    for (size_t i = 0; i < targets->known.count; i++) {
+        const struct devimg_target *t = targets->known.items[i];
+        if (image->ip_version != DEVIMG_UNKNOWN && dvi_target_has_ip(t, image->ip_version))
+            return true;
+        if (image->target != NULL && strcasecmp(t->name, image->target) == 0)
+            return true;
+    }
+    for (size_t i = 0; image->target != NULL && i < targets->unknown.count; i++)
+        if (strcasecmp(targets->unknown.items[i], image->target) == 0)
+            return true;
+    return false;
+}
+
+/* A kernel as it is sorted: by name, or by a number, the largest first and the unknown last. */
+struct row {
+    const struct devimg_kernel *kernel;
+    uint64_t key;
+    uint32_t index;
+};
+
+static uint64_t key_of(const struct devimg_kernel *kernel, const char *sort)
+{
+#define DVI_KEY(name, member)     \
+    if (strcmp(sort, #name) == 0) \
+        return kernel->member;
+    DVI_KERNEL_KEYS(DVI_KEY)
+#undef DVI_KEY
+    return 0;
+}
+
+static int by_name(const void *left, const void *right)
+{
+    const struct row *a = left, *b = right;
+    const int order = strcmp(a->kernel->name, b->kernel->name);
+    return order != 0 ? order : a->index < b->index ? -1 : a->index > b->index;
+}
+
+static int by_key(const void *left, const void *right)
+{
+    const struct row *a = left, *b = right;
+    const bool unknown = a->key == DEVIMG_UNKNOWN || b->key == DEVIMG_UNKNOWN;
+    if (a->key != b->key)
+        return (a->key > b->key) != unknown ? -1 : 1;
+    return a->index < b->index ? -1 : a->index > b->index;
+}
+
+struct rows {
+    const struct devimg_file *file;
+    struct row *items;
+    size_t count;
+    bool mangled;
+};
+
+static bool select_rows(const struct devimg_file *file, const struct dvi_kernel_view *view,
+                        struct rows *out)
+{
+    const uint32_t count = devimg_kernel_count(file);
+    *out = (struct rows){ .file = file, .mangled = view->mangled };
+    out->items = calloc(count > 0 ? count : 1, sizeof *out->items);
+    if (out->items == NULL)
+        return false;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct devimg_kernel *kernel = devimg_kernel_at(file, i);
+        if (!target_shown(view->targets, devimg_image_at(file, kernel->image)))
+            continue;
+        const uint64_t key = view->sort != NULL ? key_of(kernel, view->sort) : 0;
+        out->items[out->count++] = (struct row){ kernel, key, i };
+    }
+    if (view->sort != NULL)
+        qsort(out->items, out->count, sizeof *out->items,
+              strcmp(view->sort, "name") == 0 ? by_name : by_key);
+    if (view->most > 0 && out->count > view->most)
+        out->count = (size_t)view->most;
+    return true;
+}
+
+/* "fp64 matrix"; "-" where there are none, "?" where the format does not say. */
+static void needs_cell(struct dvi_table *table, const struct devimg_kernel *kernel)
+{
+    char text[128] = "";
+    size_t at = 0;
+    for (uint32_t bit = 1; bit != 0; bit <<= 1) {
+        const char *name = (kernel->features & bit) != 0 ? devimg_feature_name(bit) : NULL;
+        if (name != NULL && at < sizeof text)
+            at += (size_t)snprintf(text + at, sizeof text - at, "%s%s", at > 0 ? " " : "", name);
+    }
+    dvi_cell(table, at == 0 && !kernel->features_known ? "?" : text);
+}
+
+static void sub_group_cell(struct dvi_table *table, const struct devimg_kernel *kernel)
+{
+    if (kernel->required_sub_group_size != DEVIMG_UNKNOWN)
+        dvi_cell_format(table, "%" PRIu64 " required", kernel->required_sub_group_size);
+    else
+        dvi_cell_number(table, kernel->sub_group_size);
+}
+
+static const char *shown_name(const struct rows *rows, const struct devimg_kernel *kernel,
+                              char *buffer)
+{
+    const char *plain = rows->mangled ? NULL : dvi_demangle(kernel->name, buffer);
+    return plain != NULL ? plain : kernel->name;
+}
+
+static void kernel_rows(struct dvi_table *table, const void *data)
+{
+    const struct rows *rows = data;
+    char name[DVI_NAME_ROOM];
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct devimg_kernel *k = rows->items[i].kernel;
+        const struct devimg_image *image = devimg_image_at(rows->file, k->image);
+        dvi_cell(table, image != NULL ? image->target : NULL);
+        sub_group_cell(table, k);
+        dvi_cell_number(table, k->registers);
+        dvi_cell_number(table, k->private_size);
+        dvi_cell_number(table, k->spill_size);
+        dvi_cell_number(table, k->slm_size);
+        dvi_cell_number(table, k->scratch_size);
+        needs_cell(table, k);
+        dvi_cell(table, dvi_table_printing(table) ? shown_name(rows, k, name) : "");
+    }
+}
+
+static void print_rows(const struct dvi_output *out, const struct rows *rows)
+{
+    static const struct dvi_column columns[] = {
+        { "TARGET", DVI_LEFT },   { "SUB-GROUP", DVI_LEFT }, { "REGISTERS", DVI_RIGHT },
+        { "PRIVATE", DVI_RIGHT }, { "SPILL", DVI_RIGHT },    { "SLM", DVI_RIGHT },
+        { "SCRATCH", DVI_RIGHT }, { "NEEDS", DVI_LEFT },     { "NAME", DVI_LEFT },
+    };
+    dvi_table_print(out, columns, sizeof columns / sizeof *columns, kernel_rows, rows);
+}
+
+void dvi_kernels_print(struct dvi_output *out, const struct devimg_file *file,
+                       const struct dvi_kernel_view *view)
+{
+    struct rows rows = { 0 };
+    if (!select_rows(file, view, &rows))
+        dvi_output_memory(out);
+    else if (rows.count > 0)
+        print_rows(out, &rows);
+    free(rows.items);
+}
+
+static void kernels_text(struct dvi_output *out, const char *path, const struct rows *rows,
+                         const struct dvi_findings *findings)
+{
+    const uint32_t count = devimg_kernel_count(rows->file);
+    dvi_output_heading(out, path);
+    dvi_style_on(out, DVI_BOLD);
+    if (devimg_image_count(rows->file) == 0)
+        fputs("no device code", out->file);
+    else if (count == 0)
+        fputs("no kernels", out->file);
+    else
+        dvi_print_count(out->file, count, "kernel");
+    if (rows->count < count)
+        fprintf(out->file, ", %zu shown", rows->count);
+    putc('\n', out->file);
+    dvi_style_off(out);
+    if (out->quiet)
+        return;
+    if (rows->count > 0)
+        print_rows(out, rows);
+    if (!dvi_findings_print(out, rows->file, findings))
+        dvi_output_memory(out);
+}
+
+static void kernels_json(struct dvi_output *out, const char *path, const struct rows *rows,
+                         const struct dvi_findings *findings)
+{
+    const struct devimg_file *file = rows->file;
+    const uint32_t count = devimg_kernel_count(file);
+    uint8_t *shown = calloc(count > 0 ? count : 1, 1);
+    if (shown == NULL) {
+        dvi_output_memory(out);
+        return;
+    }
+    for (size_t i = 0; i < rows->count; i++)
+        shown[rows->items[i].index] = 1;
+    size_t at = 0;
+    for (uint32_t r = 0; r < devimg_record_count(file); r++) {
+        const struct devimg_record *record = devimg_record_at(file, r);
+        out->record_count++;
+        dvi_json_object(&out->j, NULL, DVI_JSON_LINES);
+        dvi_json_record_head(&out->j, path, record);
+        dvi_json_images(&out->j, file, record);
+        dvi_json_modules(&out->j, file, record);
+        dvi_json_kernels(&out->j, file, record, shown);
+        dvi_findings_json(out, file, r, findings, &at);
+        dvi_json_end(&out->j);
+    }
+    free(shown);
+}
+
+uint64_t dvi_output_kernels(struct dvi_output *out, const struct devimg_file *file,
+                            const char *path, const struct dvi_kernel_view *view)
+{
+    struct dvi_findings findings = { 0 };
+    struct rows rows = { 0 };
+    uint64_t count = 0;
+    if (!dvi_findings_of_file(file, &findings) || !select_rows(file, view, &rows)) {
+        dvi_output_memory(out);
+    } else {
+        dvi_output_count(out, &findings);
+        dvi_output_damage(out, file);
+        count = rows.count;
+        if (out->json)
+            kernels_json(out, path, &rows, &findings);
+        else
+            kernels_text(out, path, &rows, &findings);
+    }
+    free(rows.items);
+    dvi_findings_free(&findings);
+    return count;
+}

@@ -1,0 +1,450 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `devimg list`: what device code a file carries, answered in the first line. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "output/escape.h"
+#include "output/form.h"
+#include "output/record.h"
+#include "output/summary.h"
+#include "output/text.h"
+
+static void list_json(struct dvi_output *out, const struct devimg_file *file, const char *path,
+                      const struct dvi_list_view *view, const struct dvi_findings *findings)
+{
+    size_t at = 0;
+    for (uint32_t r = 0; r < devimg_record_count(file); r++) {
+        const struct devimg_record *record = devimg_record_at(file, r);
+        out->record_count++;
+        dvi_json_object(&out->j, NULL, DVI_JSON_LINES);
+        dvi_json_record_head(&out->j, path, record);
+        dvi_json_images(&out->j, file, record);
+        dvi_json_modules(&out->j, file, record);
+        if (view->kernels)
+            dvi_json_kernels(&out->j, file, record, NULL);
+        dvi_findings_json(out, file, r, findings, &at);
+        dvi_json_end(&out->j);
+    }
+}
+
+/* "SYCL and OpenMP " */
+static void print_offloads(FILE *file, unsigned offloads)
+{
+    static const struct {
+        enum devimg_offload offload;
+        const char *name;
+    } names[] = {
+        { DEVIMG_OFFLOAD_SYCL, "SYCL" },     { DEVIMG_OFFLOAD_CUDA, "CUDA" },
+        { DEVIMG_OFFLOAD_HIP, "HIP" },       { DEVIMG_OFFLOAD_OPENMP, "OpenMP" },
+        { DEVIMG_OFFLOAD_OPENCL, "OpenCL" }, { DEVIMG_OFFLOAD_ACPP, "AdaptiveCpp" },
+    };
+    bool first = true;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if ((offloads >> names[i].offload & 1) == 0)
+            continue;
+        fprintf(file, "%s%s", first ? "" : " and ", names[i].name);
+        first = false;
+    }
+    if (!first)
+        putc(' ', file);
+}
+
+/* " as SPIR-V", " as SPIR-V and PTX" for the groups of one class. */
+static void print_formats(FILE *file, const struct dvi_summary *s, enum dvi_class class)
+{
+    static const char *const names[] = {
+        [DEVIMG_FORMAT_UNKNOWN] = "unknown",
+        [DEVIMG_FORMAT_ZEBIN] = "zebin",
+        [DEVIMG_FORMAT_PATCHTOKEN] = "patch tokens",
+        [DEVIMG_FORMAT_SPIRV] = "SPIR-V",
+        [DEVIMG_FORMAT_CUBIN] = "cubin",
+        [DEVIMG_FORMAT_PTX] = "PTX",
+        [DEVIMG_FORMAT_LTO_IR] = "LTO-IR",
+        [DEVIMG_FORMAT_AMDGPU] = "AMDGPU",
+        [DEVIMG_FORMAT_BITCODE] = "LLVM bitcode",
+        [DEVIMG_FORMAT_ARCHIVE] = "archive",
+    };
+    unsigned told = 0;
+    for (size_t i = 0; i < s->groups.count; i++) {
+        const struct dvi_group *group = &s->groups.items[i];
+        const unsigned bit = 1U << group->first->format;
+        if (group->class != class || (told & bit) != 0)
+            continue;
+        fprintf(file, "%s%s", told != 0 ? " and " : "", names[group->first->format]);
+        told |= bit;
+    }
+}
+
+static bool has_class(const struct dvi_summary *s, enum dvi_class class)
+{
+    for (size_t i = 0; i < s->groups.count; i++)
+        if (s->groups.items[i].class == class)
+            return true;
+    return false;
+}
+
+static void print_fallback(FILE *file, const struct dvi_summary *s)
+{
+    if (!has_class(s, DVI_CLASS_PORTABLE)) {
+        fputs(", no portable fallback", file);
+        return;
+    }
+    fputs(", with ", file);
+    print_formats(file, s, DVI_CLASS_PORTABLE);
+    fputs(" fallback", file);
+    if (s->jit_native_modules < s->native_modules)
+        fprintf(file, " in %" PRIu32 " of the %" PRIu32 " modules that have native code",
+                s->jit_native_modules, s->native_modules);
+    if (s->native_modules < s->jit_modules)
+        fprintf(file, "; %" PRIu32 " of %" PRIu32 " modules have no native code",
+                s->module_count - s->native_modules, s->module_count);
+}
+
+static void print_answer(FILE *file, const struct dvi_summary *s)
+{
+    if (s->image_count == 0) {
+        fputs(s->damaged ? "no device code could be read: the file is damaged\n"
+                         : "no device code\n",
+              file);
+        return;
+    }
+    print_offloads(file, s->offloads);
+    fputs("device code", file);
+    if (s->native_count > 0) {
+        fputs(" for ", file);
+        dvi_print_count(file, s->native_count, "GPU target");
+        if (s->everywhere_count < s->native_count && s->module_count > 1)
+            fprintf(file, " (%" PRIu32 " of them in every one of %" PRIu32 " modules)",
+                    s->everywhere_count, s->module_count);
+        print_fallback(file, s);
+    } else if (has_class(s, DVI_CLASS_PORTABLE)) {
+        fputs(" as ", file);
+        print_formats(file, s, DVI_CLASS_PORTABLE);
+        fputs(" only: compiled by the driver at first use", file);
+    } else if (has_class(s, DVI_CLASS_OTHER)) {
+        fputs(" as ", file);
+        print_formats(file, s, DVI_CLASS_OTHER);
+        fputs(" only: a driver runs none of it as it is", file);
+    } else {
+        fputs(": support images only, no kernels", file);
+    }
+    if (s->damaged)
+        fputs("; a part is damaged", file);
+    putc('\n', file);
+}
+
+/* ">=3" where some parts are unknown, "-" where all are. */
+static void total_cell(struct dvi_table *table, const struct dvi_total *total)
+{
+    if (total->known == 0)
+        dvi_cell(table, NULL);
+    else
+        dvi_cell_format(table, "%s%" PRIu64, total->unknown > 0 ? ">=" : "", total->sum);
+}
+
+static void total_size_cell(struct dvi_table *table, const struct dvi_total *total)
+{
+    char text[DVI_SIZE_ROOM];
+    if (total->known == 0)
+        dvi_cell(table, NULL);
+    else
+        dvi_cell_format(table, "%s%s", total->unknown > 0 ? ">=" : "",
+                        dvi_size_text(total->sum, text));
+}
+
+/* "zstd", or "zstd 25, none 2" */
+static void compression_cell(struct dvi_table *table, const struct dvi_group *group)
+{
+    char text[128] = "";
+    size_t at = 0;
+    for (int c = DEVIMG_COMPRESSION_LZ4; c >= 0; c--) {
+        const uint32_t count = group->compressed[c];
+        const char *name = devimg_compression_name((enum devimg_compression)c);
+        if (count == group->image_count) {
+            dvi_cell(table, name);
+            return;
+        }
+        if (count > 0 && at < sizeof text)
+            at += (size_t)snprintf(text + at, sizeof text - at, "%s%s %" PRIu32, at > 0 ? ", " : "",
+                                   name, count);
+    }
+    dvi_cell(table, text);
+}
+
+static void target_rows(struct dvi_table *table, const void *data)
+{
+    const struct dvi_summary *s = data;
+    for (size_t i = 0; i < s->groups.count; i++) {
+        const struct dvi_group *group = &s->groups.items[i];
+        const struct devimg_image *image = group->first;
+        char ip[DVI_SIZE_ROOM];
+        dvi_cell(table, image->target != NULL               ? image->target
+                        : group->class == DVI_CLASS_ARCHIVE ? "(archives)"
+                                                            : "(not stated)");
+        dvi_cell(table, dvi_ip_text(image->ip_version, ip));
+        dvi_cell_format(table, "%s%s", devimg_format_name(image->format),
+                        group->class == DVI_CLASS_SUPPORT ? " (support)" : "");
+        dvi_cell_number(table, group->image_count);
+        total_cell(table, &group->kernels);
+        total_size_cell(table, &group->stored);
+        total_size_cell(table, &group->size);
+        compression_cell(table, group);
+    }
+}
+
+static void print_targets(const struct dvi_output *out, const struct dvi_summary *s)
+{
+    static const struct dvi_column columns[] = {
+        { "TARGET", DVI_LEFT },  { "IP", DVI_LEFT },          { "FORMAT", DVI_LEFT },
+        { "IMAGES", DVI_RIGHT }, { "KERNELS", DVI_RIGHT },    { "STORED", DVI_RIGHT },
+        { "SIZE", DVI_RIGHT },   { "COMPRESSION", DVI_LEFT },
+    };
+    dvi_table_print(out, columns, sizeof columns / sizeof *columns, target_rows, s);
+}
+
+static void print_total(FILE *file, uint32_t count, const char *noun, uint64_t size)
+{
+    char text[DVI_SIZE_ROOM];
+    dvi_print_count(file, count, noun);
+    fprintf(file, " (%s)", dvi_size_text(size, text));
+}
+
+static void print_special(const struct dvi_output *out, const struct dvi_summary *s)
+{
+    FILE *file = out->file;
+    if (s->unregistered_count > 0) {
+        fputs("not registered: ", file);
+        print_total(file, s->unregistered_count, "image", s->unregistered_size);
+        fputs(" that the program never hands to the runtime\n", file);
+    }
+    if (s->raw_count > 0) {
+        fputs("stored raw: ", file);
+        print_total(file, s->raw_count, "image", s->raw_size);
+        fputs(" of 512 bytes or more\n", file);
+    }
+    if (s->support_count > 0) {
+        fputs("support: ", file);
+        dvi_print_count(file, s->support_count, "image");
+        fputs(" without kernels of the program (device libraries, empty)\n", file);
+    }
+    if (s->family_count > 0) {
+        fputs("family only: ", file);
+        dvi_print_count(file, s->family_count, "image");
+        fputs(" without an IP version; the target is that of the product family\n", file);
+    }
+}
+
+/* Notes of images, each text once in a row of images that share it. */
+static void print_notes(const struct dvi_output *out, const struct devimg_file *file)
+{
+    const uint32_t count = devimg_image_count(file);
+    for (uint32_t i = 0; i < count;) {
+        const char *note = devimg_image_at(file, i)->note;
+        uint32_t same = 1;
+        while (note != NULL && i + same < count && devimg_image_at(file, i + same)->note != NULL &&
+               strcmp(devimg_image_at(file, i + same)->note, note) == 0)
+            same++;
+        if (note != NULL) {
+            fprintf(out->file, "image %" PRIu32, i);
+            if (same > 1)
+                fprintf(out->file, "..%" PRIu32, i + same - 1);
+            fputs(": ", out->file);
+            dvi_escape(out->file, note);
+            putc('\n', out->file);
+        }
+        i += same;
+    }
+}
+
+/* Cells that say which record a row is of: none for a plain file. */
+static bool has_members(const struct devimg_file *file)
+{
+    for (uint32_t r = 0; r < devimg_record_count(file); r++)
+        if (devimg_record_at(file, r)->member_count > 0)
+            return true;
+    return false;
+}
+
+static const char *member_of(const struct devimg_file *file, uint32_t record)
+{
+    const struct devimg_record *r = devimg_record_at(file, record);
+    return r != NULL && r->member_count > 0 ? r->members[r->member_count - 1] : NULL;
+}
+
+static uint32_t image_within(const struct devimg_file *file, uint32_t record, uint32_t image)
+{
+    const struct devimg_record *r = devimg_record_at(file, record);
+    return dvi_within(image, r->first_image, r->image_count);
+}
+
+static uint32_t module_within(const struct devimg_file *file, uint32_t record, uint32_t module)
+{
+    const struct devimg_record *r = devimg_record_at(file, record);
+    return dvi_within(module, r->first_module, r->module_count);
+}
+
+static void index_cell(struct dvi_table *table, uint32_t index)
+{
+    dvi_cell_number(table, index != DEVIMG_NONE ? index : DEVIMG_UNKNOWN);
+}
+
+static void image_rows(struct dvi_table *table, const void *data)
+{
+    const struct devimg_file *file = data;
+    const bool members = has_members(file);
+    for (uint32_t i = 0; i < devimg_image_count(file); i++) {
+        const struct devimg_image *image = devimg_image_at(file, i);
+        if (members)
+            dvi_cell(table, member_of(file, image->record));
+        index_cell(table, image_within(file, image->record, i));
+        index_cell(table, image_within(file, image->record, image->parent));
+        index_cell(table, module_within(file, image->record, image->module));
+        dvi_cell(table, image->target);
+        dvi_cell_format(table, "%s%s", devimg_format_name(image->format),
+                        image->support ? " (support)" : "");
+        if (image->offset == DEVIMG_UNKNOWN)
+            dvi_cell(table, NULL);
+        else
+            dvi_cell_format(table, "0x%" PRIx64, image->offset);
+        dvi_cell_size(table, image->stored_size);
+        dvi_cell_size(table, image->size);
+        dvi_cell(table, devimg_compression_name(image->compression));
+        dvi_cell(table, image->registered == DEVIMG_YES  ? "yes"
+                        : image->registered == DEVIMG_NO ? "no"
+                                                         : NULL);
+        dvi_cell(table, image->entry_id);
+        dvi_cell(table, image->unit);
+    }
+}
+
+static void print_images(const struct dvi_output *out, const struct devimg_file *file)
+{
+    static const struct dvi_column columns[] = {
+        { "MEMBER", DVI_LEFT },      { "IMAGE", DVI_RIGHT },     { "PARENT", DVI_RIGHT },
+        { "MODULE", DVI_RIGHT },     { "TARGET", DVI_LEFT },     { "FORMAT", DVI_LEFT },
+        { "OFFSET", DVI_RIGHT },     { "STORED", DVI_RIGHT },    { "SIZE", DVI_RIGHT },
+        { "COMPRESSION", DVI_LEFT }, { "REGISTERED", DVI_LEFT }, { "ENTRY-ID", DVI_LEFT },
+        { "UNIT", DVI_LEFT },
+    };
+    const size_t skipped = has_members(file) ? 0 : 1;
+    dvi_table_print(out, columns + skipped, sizeof columns / sizeof *columns - skipped, image_rows,
+                    file);
+}
+
+/* "dg2-g10 mtl-u ... (7)": the first targets of a module, and how many there are. */
+enum { MOST_TARGETS = 4 };
+
+static void targets_cell(struct dvi_table *table, const struct devimg_file *file,
+                         const struct devimg_module *module, bool all)
+{
+    char text[256] = "";
+    size_t at = 0;
+    uint32_t count = 0;
+    const char *last = NULL;
+    for (uint32_t i = 0; i < module->image_count; i++) {
+        const struct devimg_image *image = devimg_image_at(file, module->images[i]);
+        if (image == NULL || image->target == NULL || image->format == DEVIMG_FORMAT_ARCHIVE ||
+            (last != NULL && strcmp(last, image->target) == 0))
+            continue;
+        last = image->target;
+        if ((all || count < MOST_TARGETS) && at < sizeof text)
+            at += (size_t)snprintf(text + at, sizeof text - at, "%s%s", count > 0 ? " " : "",
+                                   image->target);
+        count++;
+    }
+    if (!all && count > MOST_TARGETS && at < sizeof text)
+        snprintf(text + at, sizeof text - at, " ... (%" PRIu32 ")", count);
+    dvi_cell(table, text);
+}
+
+struct module_data {
+    const struct devimg_file *file;
+    bool all; /* targets are not folded */
+};
+
+static void module_rows(struct dvi_table *table, const void *data)
+{
+    const struct module_data *m = data;
+    const bool members = has_members(m->file);
+    for (uint32_t i = 0; i < devimg_module_count(m->file); i++) {
+        const struct devimg_module *module = devimg_module_at(m->file, i);
+        if (members)
+            dvi_cell(table, member_of(m->file, module->record));
+        index_cell(table, module_within(m->file, module->record, i));
+        dvi_cell_number(table, module->image_count);
+        dvi_cell_number(table, module->name_count);
+        targets_cell(table, m->file, module, m->all);
+        dvi_cell(table, module->unit);
+    }
+}
+
+static void print_modules(const struct dvi_output *out, const struct devimg_file *file)
+{
+    static const struct dvi_column columns[] = {
+        { "MEMBER", DVI_LEFT },   { "MODULE", DVI_RIGHT }, { "IMAGES", DVI_RIGHT },
+        { "KERNELS", DVI_RIGHT }, { "TARGETS", DVI_LEFT }, { "UNIT", DVI_LEFT },
+    };
+    const struct module_data data = { file, out->verbose > 0 };
+    const size_t skipped = has_members(file) ? 0 : 1;
+    dvi_table_print(out, columns + skipped, sizeof columns / sizeof *columns - skipped, module_rows,
+                    &data);
+}
+
+static void list_body(struct dvi_output *out, const struct devimg_file *file,
+                      const struct dvi_list_view *view, const struct dvi_summary *s)
+{
+    if (s->image_count > 0 && view->rows == DVI_LIST_IMAGES)
+        print_images(out, file);
+    else if (s->image_count > 0 && view->rows == DVI_LIST_MODULES)
+        print_modules(out, file);
+    else if (s->image_count > 0)
+        print_targets(out, s);
+    print_special(out, s);
+    print_notes(out, file);
+    if (view->kernels && devimg_kernel_count(file) > 0) {
+        const struct dvi_kernel_view all = { 0 };
+        putc('\n', out->file);
+        dvi_kernels_print(out, file, &all);
+    }
+}
+
+static void list_text(struct dvi_output *out, const struct devimg_file *file, const char *path,
+                      const struct dvi_list_view *view, const struct dvi_findings *findings)
+{
+    struct dvi_summary s = { 0 };
+    if (!dvi_summarize(file, &s)) {
+        dvi_output_memory(out);
+    } else {
+        dvi_output_heading(out, path);
+        dvi_style_on(out, DVI_BOLD);
+        print_answer(out->file, &s);
+        dvi_style_off(out);
+        if (!out->quiet)
+            list_body(out, file, view, &s);
+        if (!out->quiet && findings->count > 0) {
+            if (!dvi_findings_print(out, file, findings))
+                dvi_output_memory(out);
+            if (s.damaged)
+                fputs("What is damaged is missing above: build or copy the file again.\n",
+                      out->file);
+        }
+    }
+    dvi_summary_free(&s);
+}
+
+void dvi_output_list(struct dvi_output *out, const struct devimg_file *file, const char *path,
+                     const struct dvi_list_view *view)
+{
+    struct dvi_findings findings = { 0 };
+    if (!dvi_findings_of_file(file, &findings)) {
+        dvi_output_memory(out);
+        return;
+    }
+    dvi_output_count(out, &findings);
+    dvi_output_damage(out, file);
+    if (out->json)
+        list_json(out, file, path, view, &findings);
+    else
+        list_text(out, file, path, view, &findings);
+    dvi_findings_free(&findings);
+}

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "output/record.h"
+
+#include <string.h>
+
+#include "output/demangle.h"
+#include "output/escape.h"
+#include "output/text.h"
+
+uint32_t dvi_within(uint32_t index, uint32_t first, uint32_t count)
+{
+    return index != DEVIMG_NONE && index >= first && index - first < count ? index - first
+                                                                           : DEVIMG_NONE;
+}
+
+void dvi_print_path(FILE *file, const char *path, const struct devimg_record *record)
+{
+    dvi_escape(file, path);
+    for (uint32_t i = 0; record != NULL && i < record->member_count; i++) {
+        putc('!', file);
+        dvi_escape(file, record->members[i]);
+    }
+}
+
+static void hex(FILE *file, const char *text)
+{
+    for (; *text != '\0'; text++)
+        fprintf(file, "%02x", (unsigned)(unsigned char)*text);
+}
+
+/* The bytes of "a.a!b.o" where they are no UTF-8: JSON text cannot carry them. */
+static void path_hex(struct dvi_json *j, const char *path, const struct devimg_record *record)
+{
+    bool valid = dvi_utf8_valid(path);
+    for (uint32_t i = 0; record != NULL && i < record->member_count; i++)
+        valid = valid && dvi_utf8_valid(record->members[i]);
+    if (valid) {
+        dvi_json_null(j, "path_hex");
+        return;
+    }
+    dvi_json_text_begin(j, "path_hex");
+    hex(j->file, path);
+    for (uint32_t i = 0; record != NULL && i < record->member_count; i++) {
+        hex(j->file, "!");
+        hex(j->file, record->members[i]);
+    }
+    dvi_json_text_end(j);
+}
+
+void dvi_json_record_head(struct dvi_json *j, const char *path, const struct devimg_record *record)
+{
+    dvi_json_text(j, "path", path);
+    dvi_json_array(j, "member", DVI_JSON_ONE_LINE);
+    for (uint32_t i = 0; record != NULL && i < record->member_count; i++)
+        dvi_json_text(j, NULL, record->members[i]);
+    dvi_json_end(j);
+    path_hex(j, path, record);
+    dvi_json_text(j, "kind", record != NULL ? devimg_file_kind_name(record->kind) : NULL);
+    dvi_json_text(j, "machine", record != NULL ? record->machine : NULL);
+    dvi_json_number(j, "size", record != NULL ? record->size : DEVIMG_UNKNOWN);
+    dvi_json_text(
+        j, "status",
+        devimg_record_status_name(record != NULL ? record->status : DEVIMG_RECORD_UNREADABLE));
+    if (record != NULL)
+        dvi_json_number(j, "descriptors", record->descriptor_count);
+}
+
+static void answer(struct dvi_json *j, const char *key, enum devimg_answer a)
+{
+    if (a == DEVIMG_MAYBE)
+        dvi_json_null(j, key);
+    else
+        dvi_json_bool(j, key, a == DEVIMG_YES);
+}
+
+static void image_json(struct dvi_json *j, const struct devimg_record *record, uint32_t index,
+                       const struct devimg_image *image)
+{
+    char ip[DVI_SIZE_ROOM];
+    dvi_json_object(j, NULL, DVI_JSON_ONE_LINE);
+    dvi_json_index(j, "index", index);
+    dvi_json_index(j, "parent",
+                   dvi_within(image->parent, record->first_image, record->image_count));
+    dvi_json_index(j, "module",
+                   dvi_within(image->module, record->first_module, record->module_count));
+    dvi_json_text(j, "unit", image->unit);
+    dvi_json_bool(j, "support", image->support != 0);
+    dvi_json_text(j, "offload",
+                  image->offload != DEVIMG_OFFLOAD_UNKNOWN ? devimg_offload_name(image->offload)
+                                                           : NULL);
+    dvi_json_text(j, "bundle", image->bundle);
+    dvi_json_text(j, "section", image->section);
+    dvi_json_text(j, "entry_id", image->entry_id);
+    dvi_json_text(j, "target", image->target);
+    dvi_json_text(j, "ip_version", dvi_ip_text(image->ip_version, ip));
+    dvi_json_bool(j, "family_only", image->family_only != 0);
+    dvi_json_text(j, "format", devimg_format_name(image->format));
+    dvi_json_number(j, "offset", image->offset);
+    dvi_json_number(j, "offset_in_parent", image->offset_in_parent);
+    dvi_json_number(j, "stored_size", image->stored_size);
+    dvi_json_number(j, "size", image->size);
+    dvi_json_text(j, "compression", devimg_compression_name(image->compression));
+    answer(j, "registered", image->registered);
+    dvi_json_number(j, "kernel_count", image->kernel_count);
+    dvi_json_number(j, "required_sub_group_size", image->required_sub_group_size);
+    dvi_json_array(j, "aspects", DVI_JSON_ONE_LINE);
+    for (uint32_t i = 0; i < image->aspect_count; i++)
+        dvi_json_number(j, NULL, image->aspects[i]);
+    dvi_json_end(j);
+    dvi_json_text(j, "compile_options", image->compile_options);
+    dvi_json_text(j, "note", image->note);
+    dvi_json_end(j);
+}
+
+void dvi_json_images(struct dvi_json *j, const struct devimg_file *file,
+                     const struct devimg_record *record)
+{
+    dvi_json_array(j, "images", DVI_JSON_LINES);
+    for (uint32_t i = 0; record != NULL && i < record->image_count; i++)
+        image_json(j, record, i, devimg_image_at(file, record->first_image + i));
+    dvi_json_end(j);
+}
+
+/* A module has few images. A hostile file may say otherwise, so the look back is bounded: a target
+ * may then be told again. */
+enum { MOST_LOOK_BACK = 256 };
+
+static bool told_before(const struct devimg_file *file, const struct devimg_module *module,
+                        uint32_t i, const char *target)
+{
+    for (uint32_t k = i > MOST_LOOK_BACK ? i - MOST_LOOK_BACK : 0; k < i; k++) {
+        const struct devimg_image *image = devimg_image_at(file, module->images[k]);
+        if (image != NULL && image->target != NULL && strcmp(image->target, target) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void module_json(struct dvi_json *j, const struct devimg_file *file,
+                        const struct devimg_record *record, uint32_t index,
+                        const struct devimg_module *module)
+{
+    dvi_json_object(j, NULL, DVI_JSON_ONE_LINE);
+    dvi_json_index(j, "index", index);
+    dvi_json_text(j, "unit", module->unit);
+    dvi_json_array(j, "images", DVI_JSON_ONE_LINE);
+    for (uint32_t i = 0; i < module->image_count; i++)
+        dvi_json_index(j, NULL,
+                       dvi_within(module->images[i], record->first_image, record->image_count));
+    dvi_json_end(j);
+    dvi_json_array(j, "targets", DVI_JSON_ONE_LINE);
+    for (uint32_t i = 0; i < module->image_count; i++) {
+        const struct devimg_image *image = devimg_image_at(file, module->images[i]);
+        if (image != NULL && image->target != NULL && image->format != DEVIMG_FORMAT_ARCHIVE &&
+            !told_before(file, module, i, image->target))
+            dvi_json_text(j, NULL, image->target);
+    }
+    dvi_json_end(j);
+    dvi_json_array(j, "kernels", DVI_JSON_ONE_LINE);
+    for (uint32_t i = 0; i < module->name_count; i++)
+        dvi_json_text(j, NULL, module->names[i]);
+    dvi_json_end(j);
+    dvi_json_end(j);
+}
+
+void dvi_json_modules(struct dvi_json *j, const struct devimg_file *file,
+                      const struct devimg_record *record)
+{
+    dvi_json_array(j, "modules", DVI_JSON_LINES);
+    for (uint32_t i = 0; record != NULL && i < record->module_count; i++)
+        module_json(j, file, record, i, devimg_module_at(file, record->first_module + i));
+    dvi_json_end(j);
+}
+
+static void kernel_json(struct dvi_json *j, const struct devimg_file *file,
+                        const struct devimg_record *record, const struct devimg_kernel *k)
+{
+    char name[DVI_NAME_ROOM];
+    const struct devimg_image *image = devimg_image_at(file, k->image);
+    dvi_json_object(j, NULL, DVI_JSON_ONE_LINE);
+    dvi_json_text(j, "name", k->name);
+    dvi_json_text(j, "demangled", dvi_demangle(k->name, name));
+    dvi_json_index(j, "image", dvi_within(k->image, record->first_image, record->image_count));
+    dvi_json_index(j, "module", dvi_within(k->module, record->first_module, record->module_count));
+    dvi_json_text(j, "target", image != NULL ? image->target : NULL);
+    dvi_json_number(j, "sub_group_size", k->sub_group_size);
+    dvi_json_number(j, "required_sub_group_size", k->required_sub_group_size);
+    dvi_json_number(j, "registers", k->registers);
+    dvi_json_number(j, "private_size", k->private_size);
+    dvi_json_number(j, "spill_size", k->spill_size);
+    dvi_json_number(j, "slm_size", k->slm_size);
+    dvi_json_number(j, "scratch_size", k->scratch_size);
+    dvi_json_number(j, "barrier_count", k->barrier_count);
+    if (!k->features_known) {
+        dvi_json_null(j, "features");
+    } else {
+        dvi_json_array(j, "features", DVI_JSON_ONE_LINE);
+        for (uint32_t bit = 1; bit != 0; bit <<= 1)
+            if ((k->features & bit) != 0 && devimg_feature_name(bit) != NULL)
+                dvi_json_text(j, NULL, devimg_feature_name(bit));
+        dvi_json_end(j);
+    }
+    dvi_json_end(j);
+}
+
+void dvi_json_kernels(struct dvi_json *j, const struct devimg_file *file,
+                      const struct devimg_record *record, const uint8_t *shown)
+{
+    dvi_json_array(j, "kernels", DVI_JSON_LINES);
+    for (uint32_t i = 0; record != NULL && i < record->kernel_count; i++) {
+        const uint32_t index = record->first_kernel + i;
+        if (shown == NULL || shown[index])
+            kernel_json(j, file, record, devimg_kernel_at(file, index));
+    }
+    dvi_json_end(j);
+}

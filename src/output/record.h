@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Records of a file as JSON, with the names of docs/json.md, and their paths as text. */
+#ifndef DVI_OUTPUT_RECORD_H
+#define DVI_OUTPUT_RECORD_H
+
+#include "output/output.h"
+
+/** `index` of the file as an index of a record that holds [first, first + count); else NONE. */
+uint32_t dvi_within(uint32_t index, uint32_t first, uint32_t count);
+
+/** "a.a!b.o", escaped. */
+void dvi_print_path(FILE *file, const char *path, const struct devimg_record *record);
+
+/** The members of a record up to "status". `record` NULL: nothing of the file could be read. */
+void dvi_json_record_head(struct dvi_json *j, const char *path, const struct devimg_record *record);
+void dvi_json_images(struct dvi_json *j, const struct devimg_file *file,
+                     const struct devimg_record *record);
+void dvi_json_modules(struct dvi_json *j, const struct devimg_file *file,
+                      const struct devimg_record *record);
+/** Kernels of `record` for which `shown`, one flag a kernel of the file, is set; NULL: all. */
+void dvi_json_kernels(struct dvi_json *j, const struct devimg_file *file,
+                      const struct devimg_record *record, const uint8_t *shown);
+
+#endif

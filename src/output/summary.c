@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "output/summary.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MIN_RAW_SIZE = 512 }; /* smaller images are never compressed (clang's own threshold) */
+
+/* An image as it is sorted: by class, target, format; then by module and place in the file. */
+struct row {
+    const struct devimg_image *image;
+    uint32_t index;
+    enum dvi_class class;
+};
+
+static enum dvi_class class_of_format(enum devimg_format format)
+{
+    switch (format) {
+    case DEVIMG_FORMAT_ZEBIN:
+    case DEVIMG_FORMAT_PATCHTOKEN:
+    case DEVIMG_FORMAT_CUBIN:
+    case DEVIMG_FORMAT_AMDGPU: return DVI_CLASS_NATIVE;
+    case DEVIMG_FORMAT_SPIRV:
+    case DEVIMG_FORMAT_PTX: return DVI_CLASS_PORTABLE;
+    case DEVIMG_FORMAT_ARCHIVE: return DVI_CLASS_ARCHIVE;
+    case DEVIMG_FORMAT_UNKNOWN:
+    case DEVIMG_FORMAT_LTO_IR:
+    case DEVIMG_FORMAT_BITCODE: break;
+    }
+    return DVI_CLASS_OTHER;
+}
+
+enum dvi_class dvi_image_class(const struct devimg_image *image)
+{
+    return image->support ? DVI_CLASS_SUPPORT : class_of_format(image->format);
+}
+
+void dvi_total_add(struct dvi_total *total, uint64_t part)
+{
+    if (part == DEVIMG_UNKNOWN) {
+        total->unknown++;
+        return;
+    }
+    total->known++;
+    const uint64_t most = DEVIMG_UNKNOWN - 1 - total->sum; /* sizes a file states may be any */
+    total->sum += part < most ? part : most;
+}
+
+/* The parent of an image, or NULL. Parents stand before their members, so that walking up ends. */
+static const struct devimg_image *parent_of(const struct devimg_file *file, uint32_t *index)
+{
+    const struct devimg_image *image = devimg_image_at(file, *index);
+    if (image == NULL || image->parent >= *index)
+        return NULL;
+    *index = image->parent;
+    return devimg_image_at(file, *index);
+}
+
+enum devimg_compression dvi_image_compression(const struct devimg_file *file, uint32_t index)
+{
+    const struct devimg_image *image = devimg_image_at(file, index);
+    while (image != NULL && image->compression == DEVIMG_COMPRESSION_NONE) {
+        const struct devimg_image *parent = parent_of(file, &index);
+        if (parent == NULL)
+            break;
+        image = parent;
+    }
+    return image != NULL ? image->compression : DEVIMG_COMPRESSION_NONE;
+}
+
+uint64_t dvi_image_stored(const struct devimg_file *file, uint32_t index)
+{
+    const struct devimg_image *image = devimg_image_at(file, index);
+    uint32_t up = index;
+    if (parent_of(file, &up) != NULL && dvi_image_compression(file, up) != DEVIMG_COMPRESSION_NONE)
+        return DEVIMG_UNKNOWN;
+    return image->stored_size;
+}
+
+static int compare_numbers(uint64_t a, uint64_t b)
+{
+    return a < b ? -1 : a > b;
+}
+
+static int compare_text(const char *a, const char *b)
+{
+    if (a == NULL || b == NULL)
+        return a == b ? 0 : a == NULL ? 1 : -1;
+    return strcmp(a, b);
+}
+
+static int compare_targets(const struct row *a, const struct row *b)
+{
+    int order = compare_numbers(a->class, b->class);
+    if (order == 0)
+        order = compare_numbers(a->image->ip_version, b->image->ip_version);
+    return order != 0 ? order : compare_text(a->image->target, b->image->target);
+}
+
+static int by_target_and_format(const void *left, const void *right)
+{
+    const struct row *a = left, *b = right;
+    int order = compare_targets(a, b);
+    if (order == 0)
+        order = compare_numbers(a->image->format, b->image->format);
+    return order != 0 ? order : compare_numbers(a->index, b->index);
+}
+
+static int by_target_and_module(const void *left, const void *right)
+{
+    const struct row *a = left, *b = right;
+    int order = compare_targets(a, b);
+    if (order == 0)
+        order = compare_numbers(a->image->module, b->image->module);
+    return order != 0 ? order : compare_numbers(a->index, b->index);
+}
+
+static void count_image(struct dvi_summary *s, const struct devimg_file *file, uint32_t index)
+{
+    const struct devimg_image *image = devimg_image_at(file, index);
+    const struct devimg_record *record = devimg_record_at(file, image->record);
+    const bool loose = record != NULL && record->kind == DEVIMG_KIND_RAW;
+    s->image_count++;
+    if (image->offload != DEVIMG_OFFLOAD_UNKNOWN)
+        s->offloads |= 1U << image->offload;
+    s->support_count += image->support != 0;
+    s->family_count += image->family_only != 0;
+    if (image->parent != DEVIMG_NONE)
+        return; /* the archive it is a member of was counted */
+    s->stored_size += image->stored_size;
+    if (!loose && image->compression == DEVIMG_COMPRESSION_NONE &&
+        image->stored_size >= MIN_RAW_SIZE) {
+        s->raw_count++;
+        s->raw_size += image->stored_size;
+    }
+    if (image->registered == DEVIMG_NO) {
+        s->unregistered_count++;
+        s->unregistered_size += image->stored_size;
+    }
+}
+
+static bool add_groups(struct dvi_summary *s, const struct devimg_file *file,
+                       const struct row *rows, size_t count)
+{
+    struct dvi_group *group = NULL;
+    for (size_t i = 0; i < count; i++) {
+        const struct devimg_image *image = rows[i].image;
+        if (i == 0 || compare_targets(&rows[i - 1], &rows[i]) != 0 ||
+            rows[i - 1].image->format != image->format) {
+            group = DVI_ADD(&s->groups);
+            if (group == NULL)
+                return false;
+            group->first = image;
+            group->class = rows[i].class;
+        }
+        group->image_count++;
+        group->compressed[dvi_image_compression(file, rows[i].index)]++;
+        dvi_total_add(&group->kernels, image->kernel_count);
+        dvi_total_add(&group->stored, dvi_image_stored(file, rows[i].index));
+        dvi_total_add(&group->size, image->size);
+    }
+    return true;
+}
+
+/* How many native targets there are, and in how many modules each of them is. */
+static void count_targets(struct dvi_summary *s, const struct row *rows, size_t count)
+{
+    for (size_t i = 0; i < count && rows[i].class == DVI_CLASS_NATIVE;) {
+        const size_t start = i;
+        uint32_t modules = 0;
+        for (; i < count && compare_targets(&rows[start], &rows[i]) == 0; i++)
+            if (rows[i].image->module != DEVIMG_NONE &&
+                (i == start || rows[i].image->module != rows[i - 1].image->module))
+                modules++;
+        s->native_count++;
+        s->everywhere_count += modules == s->module_count;
+    }
+}
+
+static void count_modules(struct dvi_summary *s, const struct devimg_file *file)
+{
+    for (uint32_t m = 0; m < s->module_count; m++) {
+        const struct devimg_module *module = devimg_module_at(file, m);
+        bool native = false, portable = false;
+        for (uint32_t i = 0; i < module->image_count; i++) {
+            const struct devimg_image *image = devimg_image_at(file, module->images[i]);
+            native |= image != NULL && dvi_image_class(image) == DVI_CLASS_NATIVE;
+            portable |= image != NULL && dvi_image_class(image) == DVI_CLASS_PORTABLE;
+        }
+        s->native_modules += native;
+        s->jit_modules += portable;
+        s->jit_native_modules += native && portable;
+    }
+}
+
+bool dvi_summarize(const struct devimg_file *file, struct dvi_summary *s)
+{
+    *s = (struct dvi_summary){ .module_count = devimg_module_count(file) };
+    for (uint32_t r = 0; r < devimg_record_count(file); r++)
+        s->damaged |= devimg_record_at(file, r)->status >= DEVIMG_RECORD_DAMAGED;
+    const uint32_t count = devimg_image_count(file);
+    struct row *rows = calloc(count > 0 ? count : 1, sizeof *rows);
+    if (rows == NULL)
+        return false;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct devimg_image *image = devimg_image_at(file, i);
+        rows[i] = (struct row){ image, i, dvi_image_class(image) };
+        count_image(s, file, i);
+    }
+    count_modules(s, file);
+    qsort(rows, count, sizeof *rows, by_target_and_module);
+    count_targets(s, rows, count);
+    qsort(rows, count, sizeof *rows, by_target_and_format);
+    const bool ok = add_groups(s, file, rows, count);
+    free(rows);
+    return ok;
+}
+
+void dvi_summary_free(struct dvi_summary *s)
+{
+    DVI_LIST_FREE(&s->groups);
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a file carries, target by target: the rows and counts that `list` and `check` open with. */
+#ifndef DVI_OUTPUT_SUMMARY_H
+#define DVI_OUTPUT_SUMMARY_H
+
+#include "base/arena.h"
+
+/** How an image gets to run; the order of the rows. */
+enum dvi_class {
+    DVI_CLASS_NATIVE,   /* machine code of its target */
+    DVI_CLASS_PORTABLE, /* the driver compiles it: SPIR-V, PTX */
+    DVI_CLASS_OTHER,    /* neither: bitcode before the link, or not known */
+    DVI_CLASS_ARCHIVE,  /* holds images; what is in it has rows of its own */
+    DVI_CLASS_SUPPORT   /* device libraries and empty images */
+};
+enum dvi_class dvi_image_class(const struct devimg_image *image);
+
+/** A sum of which some parts may be unknown. */
+struct dvi_total {
+    uint64_t sum;
+    uint32_t known, unknown; /* parts */
+};
+void dvi_total_add(struct dvi_total *total, uint64_t part);
+
+/** The images of one class, target and format. */
+struct dvi_group {
+    const struct devimg_image *first;
+    enum dvi_class class;
+    uint32_t image_count;
+    struct dvi_total kernels, stored, size;
+    uint32_t compressed[DEVIMG_COMPRESSION_LZ4 + 1]; /* images by compression, their parents' too */
+};
+
+struct dvi_summary {
+    DVI_LIST(struct dvi_group) groups; /* by class, IP version, target, format */
+    unsigned offloads;                 /* bit n: an image of enum devimg_offload n */
+    uint32_t image_count, module_count;
+    uint32_t native_count;       /* targets with native code in some module */
+    uint32_t everywhere_count;   /* and in every module */
+    uint32_t jit_modules;        /* modules with portable code */
+    uint32_t native_modules;     /* modules with native code */
+    uint32_t jit_native_modules; /* modules with both */
+    uint32_t support_count, family_count, raw_count, unregistered_count;
+    uint64_t raw_size, unregistered_size, stored_size;
+    bool damaged;
+};
+
+/** @return false: out of memory. Free it in either case. */
+bool dvi_summarize(const struct devimg_file *file, struct dvi_summary *out);
+void dvi_summary_free(struct dvi_summary *summary);
+
+/** The compression an image is under: its own, or that of the archive it is a member of. */
+enum devimg_compression dvi_image_compression(const struct devimg_file *file, uint32_t index);
+/** Bytes the image takes in the file; DEVIMG_UNKNOWN for a member of something compressed. */
+uint64_t dvi_image_stored(const struct devimg_file *file, uint32_t index);
+
+#endif

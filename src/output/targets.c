@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `devimg targets`: rows of the target tables. */
+#include <string.h>
+
+#include "output/escape.h"
+#include "output/form.h"
+#include "output/text.h"
+#include "target/target.h"
+
+struct rows {
+    const struct devimg_target *const *items;
+    size_t count;
+};
+
+static void sub_groups_cell(struct dvi_table *table, uint32_t sizes)
+{
+    char text[128] = "";
+    size_t at = 0;
+    for (unsigned bit = 0; bit < 32; bit++)
+        if ((sizes >> bit & 1) != 0 && at < sizeof text)
+            at += (size_t)snprintf(text + at, sizeof text - at, "%s%lu", at > 0 ? "," : "",
+                                   1UL << bit);
+    dvi_cell(table, text);
+}
+
+static const char *fp64_text(const struct devimg_target *t)
+{
+    if (t->fp64_emulated)
+        return "emulated";
+    return t->fp64 == DEVIMG_YES ? "yes" : t->fp64 == DEVIMG_NO ? "no" : NULL;
+}
+
+static void target_rows(struct dvi_table *table, const void *data)
+{
+    const struct rows *rows = data;
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct devimg_target *t = rows->items[i];
+        char ip[DVI_SIZE_ROOM];
+        dvi_cell(table, t->name);
+        dvi_cell(table, dvi_ip_text(t->ip_version, ip));
+        dvi_cell(table, t->kind);
+        sub_groups_cell(table, t->sub_group_sizes);
+        dvi_cell(table, fp64_text(t));
+        dvi_cell(table, t->family);
+        dvi_cell(table, t->aliases);
+        dvi_cell(table, t->products);
+    }
+}
+
+/* The items of a list between separators, as an array of texts without the blanks around them. */
+static void list_json(struct dvi_json *j, const char *key, const char *list, const char *separators)
+{
+    char item[512];
+    dvi_json_array(j, key, DVI_JSON_ONE_LINE);
+    for (const char *at = list != NULL ? list : ""; *at != '\0';) {
+        at += strspn(at, separators);
+        at += strspn(at, " ");
+        size_t size = strcspn(at, separators);
+        const size_t next = size;
+        while (size > 0 && at[size - 1] == ' ')
+            size--;
+        if (size > 0) {
+            snprintf(item, sizeof item, "%.*s", (int)(size < sizeof item ? size : sizeof item), at);
+            dvi_json_text(j, NULL, item);
+        }
+        at += next;
+    }
+    dvi_json_end(j);
+}
+
+static void answer_json(struct dvi_json *j, const char *key, enum devimg_answer answer)
+{
+    if (answer == DEVIMG_MAYBE)
+        dvi_json_null(j, key);
+    else
+        dvi_json_bool(j, key, answer == DEVIMG_YES);
+}
+
+static void target_json(struct dvi_json *j, const struct devimg_target *t)
+{
+    char ip[DVI_SIZE_ROOM];
+    dvi_json_object(j, NULL, DVI_JSON_ONE_LINE);
+    dvi_json_text(j, "name", t->name);
+    dvi_json_text(j, "kind", t->kind);
+    dvi_json_text(j, "ip_version", dvi_ip_text(t->ip_version, ip));
+    list_json(j, "aliases", t->aliases, ",");
+    list_json(j, "former_ips", t->former_ips, ",;");
+    dvi_json_text(j, "family", t->family);
+    dvi_json_text(j, "codename", t->codename);
+    list_json(j, "products", t->products, ";");
+    if (t->sub_group_sizes == 0) {
+        dvi_json_null(j, "sub_group_sizes");
+    } else {
+        dvi_json_array(j, "sub_group_sizes", DVI_JSON_ONE_LINE);
+        for (unsigned bit = 0; bit < 32; bit++)
+            if ((t->sub_group_sizes >> bit & 1) != 0)
+                dvi_json_number(j, NULL, UINT64_C(1) << bit);
+        dvi_json_end(j);
+    }
+    answer_json(j, "fp64", t->fp64);
+    dvi_json_bool(j, "fp64_emulated", t->fp64_emulated != 0);
+    answer_json(j, "fp16", t->fp16);
+    answer_json(j, "dpas", t->dpas);
+    dvi_json_number(j, "product_family", t->product_family);
+    dvi_json_text(j, "source", t->source);
+    dvi_json_end(j);
+}
+
+static void targets_json(struct dvi_output *out, const struct rows *rows,
+                         const char *const *unknown, size_t unknown_count)
+{
+    out->j = dvi_json_to(out->file);
+    dvi_json_object(&out->j, NULL, DVI_JSON_LINES);
+    dvi_json_text(&out->j, "schema", "devimg/1");
+    dvi_json_array(&out->j, "targets", DVI_JSON_LINES);
+    for (size_t i = 0; i < rows->count; i++)
+        target_json(&out->j, rows->items[i]);
+    dvi_json_end(&out->j);
+    dvi_json_array(&out->j, "unknown", DVI_JSON_LINES);
+    for (size_t i = 0; i < unknown_count; i++) {
+        dvi_json_object(&out->j, NULL, DVI_JSON_ONE_LINE);
+        dvi_json_text(&out->j, "name", unknown[i]);
+        dvi_json_text(&out->j, "nearest", dvi_target_nearest(unknown[i]));
+        dvi_json_end(&out->j);
+    }
+    dvi_json_end(&out->j);
+    dvi_json_end(&out->j);
+}
+
+static void complain_unknown(const char *const *unknown, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const char *nearest = dvi_target_nearest(unknown[i]);
+        fputs("devimg: no table has the target \"", stderr);
+        dvi_escape(stderr, unknown[i]);
+        if (nearest != NULL)
+            fprintf(stderr, "\": did you mean %s?\n", nearest);
+        else
+            fputs("\"\n", stderr);
+    }
+}
+
+enum dvi_exit dvi_output_targets(struct dvi_output *out, const struct devimg_target *const *items,
+                                 size_t count, const char *const *unknown, size_t unknown_count)
+{
+    static const struct dvi_column columns[] = {
+        { "NAME", DVI_LEFT },      { "IP", DVI_LEFT },       { "KIND", DVI_LEFT },
+        { "SUB-GROUP", DVI_LEFT }, { "FP64", DVI_LEFT },     { "FAMILY", DVI_LEFT },
+        { "ALIASES", DVI_LEFT },   { "PRODUCTS", DVI_LEFT },
+    };
+    const struct rows rows = { items, count };
+    if (out->json)
+        targets_json(out, &rows, unknown, unknown_count);
+    else if (count > 0)
+        dvi_table_print(out, columns, sizeof columns / sizeof *columns, target_rows, &rows);
+    complain_unknown(unknown, unknown_count);
+    dvi_output_worst(out, unknown_count > 0 ? DVI_EXIT_FINDINGS : DVI_EXIT_OK);
+    dvi_output_worst(out, dvi_output_close(out->file));
+    return out->worst;
+}
