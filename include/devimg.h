@@ -143,6 +143,8 @@ struct devimg_record {
     enum devimg_file_kind kind;
     enum devimg_record_status status;
     const char *machine; /**< host machine: "x86_64", "aarch64"; NULL for raw device code */
+    enum devimg_answer linked; /**< yes: an executable or shared library; no: an object before the
+                                    link; maybe: neither, such as loose device code */
     uint64_t size;
     uint32_t first_image, image_count;     /**< a range of devimg_image_at() */
     uint32_t first_module, module_count;   /**< a range of devimg_module_at() */

@@ -213,6 +213,7 @@ static void keep_printable(char *text)
             *text = '?';
 }
 
+DVI_PRINTF(5, 0)
 static void fill(struct devimg_error *err, enum devimg_status status, const char *source,
                  uint64_t offset, const char *format, va_list values)
 {

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where device images are packed. One packing a file, one row in bundles.def. */
+#ifndef DVI_BUNDLE_BUNDLE_H
+#define DVI_BUNDLE_BUNDLE_H
+
+#include "object/object.h"
+
+/** An image where it was found, and what its container says of it. Text lives as long as the file.
+ */
+struct dvi_placed {
+    struct dvi_view bytes; /* as stored; may be compressed, or a bundle again */
+    const char *bundle;    /* the packing's name in json.md */
+    enum devimg_offload offload;
+    const char *section;
+    const char *entry_id;
+    const char *unit;
+    enum devimg_answer registered;
+    bool entries_known; /* false: the container lists no names */
+    const char *const *entries;
+    uint32_t entry_count;
+    uint32_t exported_count; /* entries that are plain functions, not kernels */
+    bool aspects_known;      /* false: the container states no requirements */
+    const uint32_t *aspects;
+    uint32_t aspect_count;
+    uint64_t required_sub_group_size; /* DEVIMG_UNKNOWN: none */
+    const char *compile_options;
+    const char *note;
+    bool no_code;   /* `bytes` are not device code but a table of host addresses (native_cpu) */
+    uint32_t order; /* among images that start at one place: set by the model */
+};
+
+/** Where walkers put what they find; the model implements it. */
+struct dvi_found {
+    struct dvi_arena *arena;
+    /* OK also when the image is damaged: that is kept as damage. LIMIT, NOMEM: stop. */
+    enum devimg_status (*image)(struct dvi_found *found, const struct dvi_placed *placed,
+                                struct devimg_error *err);
+    /* Keep a TRUNCATED, MALFORMED or UNSUPPORTED status as damage and answer OK; OK stays OK;
+     * LIMIT, NOMEM and IO are handed back. */
+    enum devimg_status (*damage)(struct dvi_found *found, enum devimg_status status,
+                                 const struct devimg_error *err);
+    uint32_t descriptor_count; /* DPC++ descriptors met */
+    uint64_t names_left;       /* names that may still be kept: LIMIT past it */
+};
+
+static inline enum devimg_status dvi_found_image(struct dvi_found *found,
+                                                 const struct dvi_placed *placed,
+                                                 struct devimg_error *err)
+{
+    return found->image(found, placed, err);
+}
+
+static inline enum devimg_status dvi_found_damage(struct dvi_found *found,
+                                                  enum devimg_status status,
+                                                  const struct devimg_error *err)
+{
+    return found->damage(found, status, err);
+}
+
+/** Ranges of a file that some image already stands for, in file offsets. */
+struct dvi_claim {
+    uint64_t begin, end;
+};
+struct dvi_claims {
+    DVI_LIST(struct dvi_claim) ranges;
+    bool sorted;
+};
+/** NOMEM. */
+DEVIMG_CHECKED enum devimg_status dvi_claims_add(struct dvi_claims *claims, struct dvi_view bytes,
+                                                 struct devimg_error *err);
+/** The first unclaimed piece of `v` at or after `*at`, which moves behind it; false: none left. */
+bool dvi_claims_gap(struct dvi_claims *claims, struct dvi_view v, uint64_t *at,
+                    struct dvi_view *out);
+
+/**
+ * The image that starts `v`, where no table says how long it is: a zstd frame, an ocloc archive,
+ * an ELF, a SPIR-V module, or bitcode (which takes all of `v`). MALFORMED: nothing known starts
+ * here; TRUNCATED: it goes on past `v`.
+ */
+DEVIMG_CHECKED enum devimg_status dvi_packed_first(struct dvi_view v, struct dvi_view *out,
+                                                   struct devimg_error *err);
+
+/** The offload kind that starts an entry id ("sycl-spir64_gen-..."): src/bundle/clang.c. */
+enum devimg_offload dvi_clang_offload(struct dvi_view id);
+
+/** What is known before a walker looks: `bytes` at first all of the container. */
+struct dvi_placed dvi_placed_unknown(struct dvi_view bytes, const char *bundle);
+
+/** A row of bundle/bundles.def: src/bundle/<name>.c defines `dvi_bundle_<name>`. */
+struct dvi_bundle {
+    const char *name; /* as json.md writes it */
+    /* Packings of bytes. What `outer` says holds for every image inside, unless it says more. */
+    bool (*match)(struct dvi_view v);
+    enum devimg_status (*walk)(const struct dvi_placed *outer, struct dvi_found *found,
+                               struct devimg_error *err);
+    /* The packing is an image itself, and what it holds are images with it as parent. */
+    bool is_image;
+    /* Packings of an object: `claimed` holds the ranges that earlier rows took. */
+    enum devimg_status (*walk_object)(struct dvi_object *object, struct dvi_claims *claims,
+                                      struct dvi_found *found, struct devimg_error *err);
+};
+
+/** The row whose match() knows these bytes, or NULL. */
+const struct dvi_bundle *dvi_bundle_of(struct dvi_view bytes);
+
+/** Walk an object with every row that walks objects. LIMIT, NOMEM, IO end it. */
+DEVIMG_CHECKED enum devimg_status dvi_bundles_walk(struct dvi_object *object,
+                                                   struct dvi_found *found,
+                                                   struct devimg_error *err);
+
+#endif

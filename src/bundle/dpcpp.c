@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * DPC++ descriptors in an object: what the offload wrapper writes and __sycl_register_lib reads.
+ * Constant data with relocations; 64-bit hosts, little-endian.
+ * Sources: intel/llvm sycl/source/detail/compiler.hpp,
+ * clang/tools/clang-offload-wrapper/ClangOffloadWrapper.cpp (struct versions 1, 2, 3);
+ * llvm/llvm-project llvm/lib/Frontend/Offloading/OffloadWrapper.cpp (version 3, kind 8).
+ *
+ * library descriptor, 32 bytes:
+ *    0  u16 version 1     2  u16 image count     4  zero u32
+ *    8  image structs     16, 24  null
+ * image struct, 96 bytes (version 3: 80, without the two manifest pointers):
+ *    0  u16 version       2  u8 offload kind     3  u8 format     4  zero u32
+ *    8  target text      16  compile options    24  link options
+ *   32, 40  manifest (versions 1 and 2)
+ *   then begin/end pairs: image, entries, property sets
+ * entry, 32 bytes:  8 name   (or 56 bytes, as llvm.org writes it:  24 name)
+ * property set, 24 bytes:  0 name   8, 16 properties
+ * property, 32 bytes:  0 name   8 value   16 u32 type (1 u32, 2 bytes)   24 u64 value or size
+ */
+#include "bundle/dpcpp.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    DESCRIPTOR_SIZE = 32,
+    ENTRY_SIZE = 32,
+    NEW_ENTRY_SIZE = 56,
+    SET_SIZE = 24,
+    PROPERTY_SIZE = 32,
+    KIND_DPCPP = 4,
+    KIND_LLVM = 8,
+    PROPERTY_U32 = 1,
+    PROPERTY_BYTES = 2,
+    MOST_FORMAT = 6
+};
+
+struct reader {
+    struct dvi_object *object;
+    struct dvi_claims *claims;
+    struct dvi_found *found;
+    const struct dvi_section *last; /* where the last look-up ended */
+    bool in_place;                  /* no relocations: pointers are the words that stand there */
+};
+
+/* A pair of pointers [begin, end) into one section. */
+struct range {
+    uint64_t addr;
+    struct dvi_view bytes; /* size 0: a null pair */
+};
+
+static struct dvi_view bytes_from(struct reader *r, uint64_t addr)
+{
+    if (r->last == NULL || addr < r->last->addr || addr - r->last->addr >= r->last->data.size)
+        r->last = dvi_object_section_of(r->object, addr);
+    if (r->last == NULL || addr - r->last->addr >= r->last->data.size)
+        return dvi_view_of(NULL, 0, r->object->file.source);
+    return dvi_from(r->last->data, addr - r->last->addr);
+}
+
+/* The address that stands at `addr`; 0: a null pointer, or one into another file. */
+static uint64_t pointer_at(struct reader *r, uint64_t addr)
+{
+    if (r->in_place)
+        return dvi_peek64(bytes_from(r, addr), 0);
+    const struct dvi_pointer *p = dvi_object_pointer_at(r->object, addr);
+    return p != NULL && !p->external ? p->value : 0;
+}
+
+/* Text is used where it stands: the file's bytes outlive every record made of them. */
+static const char *text_at(struct reader *r, uint64_t addr)
+{
+    struct dvi_view text = { 0 };
+    if (addr == 0 || dvi_text_at(bytes_from(r, addr), 0, "text", &text, NULL) != DEVIMG_OK)
+        return NULL;
+    return (const char *)text.data;
+}
+
+static enum devimg_status range_at(struct reader *r, uint64_t addr, const char *what,
+                                   struct range *out, struct devimg_error *err)
+{
+    const uint64_t begin = pointer_at(r, addr);
+    const uint64_t end = pointer_at(r, addr + 8);
+    const struct dvi_view at = bytes_from(r, addr);
+    const struct dvi_view bytes = bytes_from(r, begin);
+    *out = (struct range){ begin, dvi_from(bytes, bytes.size) };
+    if (begin == end)
+        return DEVIMG_OK;
+    if (end < begin || end - begin > bytes.size)
+        return dvi_fail(err, DEVIMG_MALFORMED, at, 0,
+                        "%s from address 0x%" PRIx64 " to 0x%" PRIx64
+                        ": no such range in a section",
+                        what, begin, end);
+    return dvi_slice(bytes, 0, end - begin, what, &out->bytes, err);
+}
+
+/* --- entries --- */
+
+static bool is_new_entry(struct reader *r, const struct range *table)
+{
+    return dvi_peek64(table->bytes, 0) == 0 && dvi_peek16(table->bytes, 8) == 1 &&
+           dvi_peek16(table->bytes, 10) == 8 && dvi_peek32(table->bytes, 12) == 0 &&
+           pointer_at(r, table->addr + 8) <= UINT32_MAX &&
+           (r->in_place || dvi_object_pointer_at(r->object, table->addr + 8) == NULL) &&
+           table->bytes.size % NEW_ENTRY_SIZE == 0;
+}
+
+static enum devimg_status read_entries(struct reader *r, uint64_t addr, struct dvi_placed *image,
+                                       struct devimg_error *err)
+{
+    struct range table = { 0 };
+    DVI_TRY(range_at(r, addr, "entries", &table, err));
+    image->entries_known = true;
+    if (table.bytes.size == 0)
+        return DEVIMG_OK;
+    const bool is_new = is_new_entry(r, &table);
+    const size_t stride = is_new ? NEW_ENTRY_SIZE : ENTRY_SIZE;
+    const size_t count = table.bytes.size / stride;
+    if (table.bytes.size % stride != 0)
+        return dvi_fail(err, DEVIMG_MALFORMED, table.bytes, 0,
+                        "entry table of %zu bytes: no multiple of %zu", table.bytes.size, stride);
+    if (count > r->found->names_left)
+        return dvi_fail(err, DEVIMG_LIMIT, table.bytes, 0,
+                        "%zu entry names: past the limit on kernels (max-kernels)", count);
+    r->found->names_left -= count;
+    const char **names = dvi_arena_array(r->found->arena, count, sizeof *names);
+    if (names == NULL)
+        return dvi_fail_memory(err, table.bytes.source);
+    image->entries = names;
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t at = i * stride + (is_new ? 24 : 8);
+        const char *name = text_at(r, pointer_at(r, table.addr + at));
+        if (name == NULL)
+            return dvi_fail(err, DEVIMG_MALFORMED, table.bytes, at,
+                            "entry %zu of %zu: its name points at no text", i, count);
+        names[image->entry_count++] = name;
+    }
+    return DEVIMG_OK;
+}
+
+/* --- property sets --- */
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* How many properties of "SYCL/exported symbols" are entries: plain functions, not kernels. */
+static enum devimg_status count_exported(struct reader *r, const struct range *properties,
+                                         struct dvi_placed *image, struct devimg_error *err)
+{
+    const char **sorted = dvi_arena_array(r->found->arena, image->entry_count, sizeof *sorted);
+    if (sorted == NULL)
+        return dvi_fail_memory(err, properties->bytes.source);
+    for (uint32_t i = 0; i < image->entry_count; i++)
+        sorted[i] = image->entries[i];
+    qsort(sorted, image->entry_count, sizeof *sorted, by_name);
+    for (size_t at = 0; at + PROPERTY_SIZE <= properties->bytes.size; at += PROPERTY_SIZE) {
+        const char *name = text_at(r, pointer_at(r, properties->addr + at));
+        if (name != NULL && image->exported_count < image->entry_count &&
+            bsearch(&name, sorted, image->entry_count, sizeof *sorted, by_name) != NULL)
+            image->exported_count++;
+    }
+    return DEVIMG_OK;
+}
+
+/* A list of aspect numbers: a blob of u64 bit count, then u32 values. */
+static enum devimg_status read_aspects(struct reader *r, uint64_t property_addr, uint64_t size,
+                                       struct dvi_placed *image, struct devimg_error *err)
+{
+    const struct dvi_view from = bytes_from(r, pointer_at(r, property_addr + 8));
+    struct dvi_view blob = { 0 };
+    DVI_TRY(dvi_slice(from, 0, size, "aspects", &blob, err));
+    if (size < 8 || (size - 8) % 4 != 0 || dvi_peek64(blob, 0) != (size - 8) * 8)
+        return dvi_fail(err, DEVIMG_MALFORMED, blob, 0,
+                        "aspects of %" PRIu64 " bytes state %" PRIu64 " bits", size,
+                        dvi_peek64(blob, 0));
+    const size_t count = (blob.size - 8) / 4;
+    if (count > r->found->names_left)
+        return dvi_fail(err, DEVIMG_LIMIT, blob, 0,
+                        "%zu aspects: past the limit on kernels (max-kernels)", count);
+    r->found->names_left -= count;
+    uint32_t *aspects = dvi_arena_array(r->found->arena, count, sizeof *aspects);
+    if (aspects == NULL)
+        return dvi_fail_memory(err, blob.source);
+    for (size_t i = 0; i < count; i++)
+        aspects[i] = dvi_peek32(blob, 8 + i * 4);
+    image->aspects = aspects;
+    image->aspect_count = (uint32_t)count;
+    image->aspects_known = true;
+    return DEVIMG_OK;
+}
+
+static enum devimg_status read_requirement(struct reader *r, uint64_t property_addr,
+                                           struct dvi_view property, struct dvi_placed *image,
+                                           struct devimg_error *err)
+{
+    const char *name = text_at(r, pointer_at(r, property_addr));
+    const uint32_t type = dvi_peek32(property, 16);
+    const uint64_t value = dvi_peek64(property, 24);
+    if (name == NULL)
+        return dvi_fail(err, DEVIMG_MALFORMED, property, 0, "property without a name");
+    if (strcmp(name, "reqd_sub_group_size") == 0 && type == PROPERTY_U32)
+        image->required_sub_group_size = (uint32_t)value;
+    if (strcmp(name, "aspects") == 0 && type == PROPERTY_BYTES)
+        return read_aspects(r, property_addr, value, image, err);
+    return DEVIMG_OK;
+}
+
+static enum devimg_status read_set(struct reader *r, uint64_t set_addr, struct dvi_placed *image,
+                                   struct devimg_error *err)
+{
+    const char *name = text_at(r, pointer_at(r, set_addr));
+    struct range properties = { 0 };
+    if (name == NULL)
+        return dvi_fail(err, DEVIMG_MALFORMED, bytes_from(r, set_addr), 0,
+                        "property set without a name");
+    DVI_TRY(range_at(r, set_addr + 8, "properties", &properties, err));
+    if (strcmp(name, "SYCL/exported symbols") == 0)
+        return count_exported(r, &properties, image, err);
+    if (strcmp(name, "SYCL/device requirements") != 0)
+        return DEVIMG_OK;
+    for (size_t at = 0; at + PROPERTY_SIZE <= properties.bytes.size; at += PROPERTY_SIZE)
+        DVI_TRY(
+            read_requirement(r, properties.addr + at, dvi_from(properties.bytes, at), image, err));
+    return DEVIMG_OK;
+}
+
+static enum devimg_status read_sets(struct reader *r, uint64_t addr, struct dvi_placed *image,
+                                    struct devimg_error *err)
+{
+    struct range sets = { 0 };
+    DVI_TRY(range_at(r, addr, "property sets", &sets, err));
+    for (size_t at = 0; at + SET_SIZE <= sets.bytes.size; at += SET_SIZE)
+        DVI_TRY(read_set(r, sets.addr + at, image, err));
+    return DEVIMG_OK;
+}
+
+/* --- images --- */
+
+static enum devimg_status read_image(struct reader *r, const struct dvi_descriptor *d,
+                                     uint64_t addr, uint32_t version, struct devimg_error *err)
+{
+    const struct dvi_view at = bytes_from(r, addr);
+    const uint64_t pairs = addr + (version == 3 ? 32 : 48);
+    struct dvi_placed image = dvi_placed_unknown(at, "dpcpp");
+    struct range bytes = { 0 };
+    image.offload = DEVIMG_OFFLOAD_SYCL;
+    image.unit = d->unit;
+    image.registered = d->registered;
+    if (d->registered == DEVIMG_NO)
+        image.note = "nothing passes its descriptor to __sycl_register_lib";
+    image.entry_id = text_at(r, pointer_at(r, addr + 8));
+    image.compile_options = text_at(r, pointer_at(r, addr + 16));
+    if (image.entry_id == NULL)
+        return dvi_fail(err, DEVIMG_MALFORMED, at, 8, "image struct: its target points at no text");
+    DVI_TRY(range_at(r, pairs, "image", &bytes, err));
+    image.bytes = bytes.bytes;
+    const struct dvi_section *section = dvi_object_section_of(r->object, bytes.addr);
+    if (section != NULL)
+        image.section = dvi_arena_text(r->found->arena, section->name);
+    image.no_code = strcmp(image.entry_id, "native_cpu") == 0;
+    DVI_TRY(dvi_claims_add(r->claims, image.bytes, err));
+    DVI_TRY(dvi_found_damage(r->found, read_entries(r, pairs + 16, &image, err), err));
+    DVI_TRY(dvi_found_damage(r->found, read_sets(r, pairs + 32, &image, err), err));
+    return dvi_found_image(r->found, &image, err);
+}
+
+static enum devimg_status read_images(struct reader *r, const struct dvi_descriptor *d,
+                                      struct devimg_error *err)
+{
+    const uint32_t version = dvi_peek16(bytes_from(r, d->images_addr), 0);
+    const uint64_t stride = version == 3 ? 80 : 96;
+    for (uint32_t i = 0; i < d->image_count; i++) {
+        const uint64_t addr = d->images_addr + i * stride;
+        const struct dvi_view at = bytes_from(r, addr);
+        if (at.size < stride || dvi_peek16(at, 0) != version)
+            return dvi_fail(err, DEVIMG_MALFORMED, bytes_from(r, d->addr), 2,
+                            "descriptor of %" PRIu32 " images: no image struct of version %" PRIu32
+                            " at number %" PRIu32,
+                            d->image_count, version, i);
+        DVI_TRY(dvi_found_damage(r->found, read_image(r, d, addr, version, err), err));
+    }
+    return DEVIMG_OK;
+}
+
+/* --- descriptors --- */
+
+static bool is_image_struct(struct reader *r, uint64_t addr)
+{
+    const struct dvi_view at = bytes_from(r, addr);
+    const uint32_t version = dvi_peek16(at, 0);
+    const unsigned kind = at.size > 3 ? at.data[2] : 0;
+    return version >= 1 && version <= 3 &&
+           (kind == KIND_DPCPP || (kind == KIND_LLVM && version == 3)) &&
+           at.data[3] <= MOST_FORMAT && dvi_peek32(at, 4) == 0 && pointer_at(r, addr + 8) != 0;
+}
+
+/* A descriptor whose image pointer stands at `slot` and points at `images`. */
+static bool is_descriptor(struct reader *r, uint64_t slot, uint64_t images)
+{
+    const uint64_t addr = slot - 8;
+    const struct dvi_view at = bytes_from(r, addr);
+    return slot >= 8 && at.size >= DESCRIPTOR_SIZE && dvi_peek16(at, 0) == 1 &&
+           dvi_peek16(at, 2) > 0 && dvi_peek32(at, 4) == 0 && pointer_at(r, addr + 16) == 0 &&
+           pointer_at(r, addr + 24) == 0 && dvi_peek64(at, 16) == 0 && dvi_peek64(at, 24) == 0 &&
+           (r->in_place || dvi_object_pointer_at(r->object, addr) == NULL) &&
+           is_image_struct(r, images);
+}
+
+typedef DVI_LIST(struct dvi_descriptor) descriptor_list;
+
+static enum devimg_status consider(struct reader *r, uint64_t slot, uint64_t images,
+                                   descriptor_list *out, struct devimg_error *err)
+{
+    if (!is_descriptor(r, slot, images))
+        return DEVIMG_OK;
+    struct dvi_descriptor *d = DVI_ADD(out);
+    if (d == NULL)
+        return dvi_fail_memory(err, r->object->file.source);
+    *d = (struct dvi_descriptor){ .addr = slot - 8,
+                                  .image_count = dvi_peek16(bytes_from(r, slot - 8), 2),
+                                  .images_addr = images,
+                                  .registered = DEVIMG_MAYBE };
+    return DEVIMG_OK;
+}
+
+static enum devimg_status find_by_pointers(struct reader *r, descriptor_list *out,
+                                           struct devimg_error *err)
+{
+    for (size_t i = 0; i < r->object->pointer_count; i++) {
+        const struct dvi_pointer *p = &r->object->pointers[i];
+        if (!p->external)
+            DVI_TRY(consider(r, p->addr, p->value, out, err));
+    }
+    return DEVIMG_OK;
+}
+
+/* A program linked at a fixed address keeps no relocations: look at each aligned word of its data.
+ */
+static enum devimg_status find_in_place(struct reader *r, descriptor_list *out,
+                                        struct devimg_error *err)
+{
+    for (size_t s = 0; s < r->object->section_count; s++) {
+        const struct dvi_section *section = &r->object->sections[s];
+        if (section->addr == 0 || section->executable)
+            continue;
+        for (uint64_t at = -section->addr & 7; at + 8 <= section->data.size; at += 8) {
+            const uint64_t value = dvi_peek64(section->data, at);
+            if (value != 0 && (value & 7) == 0 && at >= 8 && dvi_peek32(section->data, at - 4) == 0)
+                DVI_TRY(consider(r, section->addr + at, value, out, err));
+        }
+    }
+    return DEVIMG_OK;
+}
+
+static int by_addr(const void *a, const void *b)
+{
+    const struct dvi_descriptor *x = a, *y = b;
+    return (x->addr > y->addr) - (x->addr < y->addr);
+}
+
+struct dvi_descriptor *dvi_descriptor_at(struct dvi_descriptor *descriptors, size_t count,
+                                         uint64_t addr)
+{
+    const struct dvi_descriptor key = { .addr = addr };
+    return count == 0 ? NULL : bsearch(&key, descriptors, count, sizeof key, by_addr);
+}
+
+static enum devimg_status read_descriptors(struct reader *r, descriptor_list *list,
+                                           struct devimg_error *err)
+{
+    DVI_TRY(r->in_place ? find_in_place(r, list, err) : find_by_pointers(r, list, err));
+    if (list->count == 0)
+        return DEVIMG_OK;
+    qsort(list->items, list->count, sizeof *list->items, by_addr);
+    DVI_TRY(dvi_registration_read(r->object, list->items, list->count, err));
+    DVI_TRY(dvi_units_read(r->object, list->items, list->count, err));
+    r->found->descriptor_count += (uint32_t)list->count;
+    for (size_t i = 0; i < list->count; i++)
+        DVI_TRY(dvi_found_damage(r->found, read_images(r, &list->items[i], err), err));
+    return DEVIMG_OK;
+}
+
+static enum devimg_status walk_object(struct dvi_object *object, struct dvi_claims *claims,
+                                      struct dvi_found *found, struct devimg_error *err)
+{
+    if (object->pointer_size != 8) /* SYCL has no 32-bit hosts */
+        return DEVIMG_OK;
+    DVI_TRY(dvi_object_pointers(object, err));
+    struct reader r = { .object = object,
+                        .claims = claims,
+                        .found = found,
+                        .in_place = object->is_linked && object->pointer_count == 0 };
+    descriptor_list list = { 0 };
+    const enum devimg_status status = read_descriptors(&r, &list, err);
+    DVI_LIST_FREE(&list);
+    return status;
+}
+
+const struct dvi_bundle dvi_bundle_dpcpp = {
+    .name = "dpcpp",
+    .walk_object = walk_object,
+};

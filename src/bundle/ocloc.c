@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * ocloc archive: an `ar` whose members are images of one source, each for a target.
+ *
+ *    <bits>.<arch>.<release>.<revision>   or <bits>.<name>: image for 32- or 64-bit hosts
+ *    pad_<n>                              filler that aligns the next member
+ *    generic_ir                           SPIR-V for every other target
+ *
+ * Two names of one IP version give two members of the same name. A host library starts with the
+ * same magic; only these member names tell.
+ * Sources: intel/compute-runtime shared/offline_compiler/source/ocloc_fatbinary.cpp,
+ * shared/source/device_binary_format/ar/ar.h.
+ */
+#include "bundle/bundle.h"
+
+#include <string.h>
+
+static const char generic_ir[] = "generic_ir";
+
+static bool is_target(struct dvi_view name)
+{
+    return name.size > 3 && (dvi_starts_with(name, "64.", 3) || dvi_starts_with(name, "32.", 3));
+}
+
+static bool match(struct dvi_view v)
+{
+    if (!dvi_ar_match(v))
+        return false;
+    struct dvi_ar it = dvi_ar_begin(v);
+    struct dvi_ar_member member = { 0 };
+    for (int i = 0; i < 4 && dvi_ar_next(&it, &member, NULL) == DEVIMG_OK; i++) {
+        if (is_target(member.name) || dvi_equals(member.name, generic_ir))
+            return true;
+        if (!dvi_starts_with(member.name, "pad_", 4))
+            return false;
+    }
+    return false;
+}
+
+static enum devimg_status found_member(const struct dvi_placed *outer,
+                                       const struct dvi_ar_member *member, struct dvi_found *found,
+                                       struct devimg_error *err)
+{
+    if (dvi_starts_with(member->name, "pad_", 4))
+        return DEVIMG_OK;
+    if (!is_target(member->name) && !dvi_equals(member->name, generic_ir))
+        return dvi_fail(err, DEVIMG_UNSUPPORTED, member->name, 0,
+                        "ocloc archive member \"%.*s\" is no target, pad or generic_ir",
+                        (int)(member->name.size < 64 ? member->name.size : 64),
+                        (const char *)member->name.data);
+    struct dvi_placed image = *outer;
+    image.bundle = "ocloc";
+    image.bytes = member->data;
+    image.entry_id = dvi_arena_text(found->arena, member->name);
+    if (image.entry_id == NULL)
+        return dvi_fail_memory(err, member->name.source);
+    return dvi_found_image(found, &image, err);
+}
+
+static enum devimg_status walk(const struct dvi_placed *outer, struct dvi_found *found,
+                               struct devimg_error *err)
+{
+    struct dvi_ar it = dvi_ar_begin(outer->bytes);
+    struct dvi_ar_member member = { 0 };
+    for (;;) {
+        const uint64_t at = it.at;
+        enum devimg_status status = dvi_ar_next(&it, &member, err);
+        if (status == DEVIMG_END)
+            return DEVIMG_OK;
+        const bool readable = status == DEVIMG_OK;
+        if (readable)
+            status = found_member(outer, &member, found, err);
+        DVI_TRY(dvi_found_damage(found, status, err));
+        if (!readable && it.at == at) /* nothing behind this header can be found */
+            return DEVIMG_OK;
+    }
+}
+
+const struct dvi_bundle dvi_bundle_ocloc = {
+    .name = "ocloc",
+    .match = match,
+    .walk = walk,
+    .is_image = true,
+};

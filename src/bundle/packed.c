@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Images one after another, as the linker lays them out: each starts at a multiple of 16, the gaps
+ * are zero bytes, and nothing says how long one is but its own headers.
+ * Sources: zstd RFC 8878; ar(5); ELF gABI (section header table last, by ocloc); SPIR-V 1.6,
+ * "Physical Layout": word count in the high half of each instruction's first word, never 0.
+ */
+#include <inttypes.h>
+
+#include "bundle/bundle.h"
+#include "codec/codec.h"
+
+enum { ALIGNMENT = 16, SPIRV_MAGIC = 0x07230203, SPIRV_HEADER = 20 };
+
+static enum devimg_status archive_end(struct dvi_view v, struct dvi_view *out,
+                                      struct devimg_error *err)
+{
+    struct dvi_ar it = dvi_ar_begin(v);
+    struct dvi_ar_member member = { 0 };
+    for (;;) {
+        const uint64_t at = it.at;
+        if (at >= v.size || dvi_peek16(v, at + 58) != 0x0a60) /* no "`\n": no further header */
+            return dvi_slice(v, 0, at < v.size ? at : v.size, "archive", out, err);
+        DVI_TRY(dvi_ar_next(&it, &member, err));
+    }
+}
+
+/* The farthest byte that the header, the section table or a section of an ELF names. */
+static enum devimg_status elf_end(struct dvi_view v, struct dvi_view *out, struct devimg_error *err)
+{
+    const bool wide = v.size > 4 && v.data[4] == 2;
+    struct dvi_cursor c = dvi_cursor_at(v, wide ? 40 : 32);
+    const uint64_t table = wide ? dvi_le64(&c) : dvi_le32(&c);
+    dvi_skip(&c, 4 + 2 + 2 + 2);
+    const uint64_t entry_size = dvi_le16(&c);
+    const uint64_t count = dvi_le16(&c);
+    DVI_TRY(dvi_cursor_check(&c, "ELF header", err));
+    if (entry_size < (wide ? 64 : 40) || count == 0)
+        return dvi_fail(err, DEVIMG_MALFORMED, v, 0,
+                        "ELF image with %" PRIu64 " section headers of %" PRIu64 " bytes", count,
+                        entry_size);
+    struct dvi_view headers = { 0 };
+    DVI_TRY(dvi_slice(v, table, count * entry_size, "ELF section headers", &headers, err));
+    uint64_t end = table + count * entry_size;
+    for (uint64_t i = 0; i < count; i++) {
+        const uint64_t at = i * entry_size;
+        const bool no_bits = dvi_peek32(headers, at + 4) == 8;
+        const uint64_t offset = wide ? dvi_peek64(headers, at + 24) : dvi_peek32(headers, at + 16);
+        const uint64_t size = wide ? dvi_peek64(headers, at + 32) : dvi_peek32(headers, at + 20);
+        struct dvi_view section = { 0 };
+        if (no_bits)
+            continue;
+        DVI_TRY(dvi_slice(v, offset, size, "ELF section", &section, err));
+        if (offset + size > end)
+            end = offset + size;
+    }
+    return dvi_slice(v, 0, end, "ELF image", out, err);
+}
+
+static bool spirv_starts_at(struct dvi_view v, uint64_t at)
+{
+    const uint32_t version = dvi_peek32(v, at + 4);
+    return dvi_peek32(v, at) == SPIRV_MAGIC && (version & 0xff0000ff) == 0 && version != 0 &&
+           dvi_peek32(v, at + 16) == 0;
+}
+
+/* A module ends where no instruction can start: at zero padding or at the next image's magic. */
+static enum devimg_status spirv_end(struct dvi_view v, struct dvi_view *out,
+                                    struct devimg_error *err)
+{
+    uint64_t at = SPIRV_HEADER;
+    while (at < v.size) {
+        const uint32_t word = dvi_peek32(v, at);
+        const uint64_t size = (uint64_t)(word >> 16) * 4;
+        const struct dvi_view rest = dvi_from(v, at);
+        if (size == 0 || (at % ALIGNMENT == 0 &&
+                          (spirv_starts_at(v, at) || dvi_zstd_match(rest) || dvi_ar_match(rest))))
+            break;
+        if (size > rest.size)
+            return dvi_fail(err, DEVIMG_TRUNCATED, v, at,
+                            "SPIR-V instruction of %" PRIu64 " bytes: %zu are left", size,
+                            rest.size);
+        at += size;
+    }
+    return dvi_slice(v, 0, at, "SPIR-V module", out, err);
+}
+
+enum devimg_status dvi_packed_first(struct dvi_view v, struct dvi_view *out,
+                                    struct devimg_error *err)
+{
+    if (dvi_zstd_match(v)) {
+        struct dvi_zstd_frame frame = { 0 };
+        DVI_TRY(dvi_zstd_frame_at(v, &frame, err));
+        *out = frame.stored;
+        return DEVIMG_OK;
+    }
+    if (dvi_ar_match(v))
+        return archive_end(v, out, err);
+    if (dvi_starts_with(v, "\177ELF", 4))
+        return elf_end(v, out, err);
+    if (spirv_starts_at(v, 0))
+        return spirv_end(v, out, err);
+    if (dvi_starts_with(v, "BC\xc0\xde", 4) || dvi_starts_with(v, "\xde\xc0\x17\x0b", 4)) {
+        *out = v;
+        return DEVIMG_OK;
+    }
+    return dvi_fail(err, DEVIMG_MALFORMED, v, 0,
+                    "bytes %08" PRIx32 " start no device image (zstd, ar, ELF, SPIR-V, bitcode)",
+                    (uint32_t)(dvi_peek32(v, 0) & 0xff) << 24 |
+                        (dvi_peek32(v, 0) >> 8 & 0xff) << 16 |
+                        (dvi_peek32(v, 0) >> 16 & 0xff) << 8 | dvi_peek32(v, 0) >> 24);
+}

@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One stored image: inflate it where that is needed, and say what it holds. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/model.h"
+#include "target/target.h"
+
+/* One call of dvi_describe(). The sink comes first, so that a walker's pointer leads back here. */
+struct describing {
+    struct dvi_found found;
+    struct devimg_file *file;
+    struct dvi_worker *worker;
+    struct dvi_described *out;
+    enum dvi_depth depth;
+    uint32_t nesting;
+    uint32_t parent;           /* of what is found now, index in `out` */
+    struct dvi_view container; /* the parent's bytes, inflated */
+    bool inflated;             /* bytes live in the worker's buffer: offsets are not the file's */
+};
+
+bool dvi_is_portable_label(const char *entry_id)
+{
+    static const char *const labels[] = { "spir64", "spirv64", "spir", "spirv32" };
+    if (entry_id == NULL)
+        return false;
+    if (strncmp(entry_id, "sycl-", 5) == 0)
+        entry_id += 5;
+    for (size_t i = 0; i < sizeof labels / sizeof labels[0]; i++) {
+        const size_t size = strlen(labels[i]);
+        if (strncmp(entry_id, labels[i], size) == 0 &&
+            (entry_id[size] == 0 || entry_id[size] == '-'))
+            return true;
+    }
+    return false;
+}
+
+/* The label without kind and vendor: "sycl-spir64_gen-unknown-unknown" is "spir64_gen". */
+static const struct devimg_target *target_of_label(const char *entry_id)
+{
+    char name[64];
+    if (entry_id == NULL)
+        return NULL;
+    if (strncmp(entry_id, "sycl-", 5) == 0)
+        entry_id += 5;
+    const struct devimg_target *whole = devimg_target_find(entry_id);
+    if (whole != NULL)
+        return whole;
+    const size_t size = strcspn(entry_id, "-");
+    if (size >= sizeof name)
+        return NULL;
+    memcpy(name, entry_id, size);
+    name[size] = 0;
+    return devimg_target_find(name);
+}
+
+/* The IP version of an ocloc member's name ("64.12.55.8"); UNKNOWN for "64.dg2" and others. */
+static uint64_t ip_of_member(const char *entry_id)
+{
+    unsigned bits = 0, arch = 0, release = 0, revision = 0;
+    int end = 0;
+    if (entry_id == NULL || strlen(entry_id) > 20 ||
+        sscanf(entry_id, "%2u.%4u.%3u.%2u%n", &bits, &arch, &release, &revision, &end) != 4 ||
+        entry_id[end] != 0 || arch > 0x3ff || release > 0xff || revision > 0x3f)
+        return DEVIMG_UNKNOWN;
+    return DVI_IP(arch, release, revision);
+}
+
+static enum devimg_status keep(struct describing *d, enum devimg_status status, uint32_t image,
+                               const struct devimg_error *error)
+{
+    struct dvi_damage *damage = DVI_ADD(&d->out->damage);
+    if (damage == NULL)
+        return DEVIMG_NOMEM;
+    damage->image = image;
+    damage->error = *error;
+    damage->error.status = status;
+    return DEVIMG_OK;
+}
+
+static bool is_damage(enum devimg_status status)
+{
+    return status == DEVIMG_TRUNCATED || status == DEVIMG_MALFORMED || status == DEVIMG_UNSUPPORTED;
+}
+
+static enum devimg_status keep_of_image(struct describing *d, enum devimg_status status,
+                                        uint32_t image, const struct devimg_error *error)
+{
+    return is_damage(status) ? keep(d, status, image, error) : status;
+}
+
+static struct dvi_described_image *add_image(struct describing *d, const struct dvi_placed *placed,
+                                             struct dvi_view bytes)
+{
+    struct dvi_described_image *added = DVI_ADD(&d->out->images);
+    if (added == NULL)
+        return NULL;
+    const bool is_member = d->parent != DEVIMG_NONE;
+    added->image = (struct devimg_image){
+        .record = DEVIMG_NONE,
+        .parent = d->parent,
+        .module = DEVIMG_NONE,
+        .unit = placed->unit,
+        .offload = placed->offload,
+        .bundle = placed->bundle,
+        .section = placed->section,
+        .entry_id = placed->entry_id,
+        .ip_version = DEVIMG_UNKNOWN,
+        .offset = d->inflated ? DEVIMG_UNKNOWN : bytes.offset,
+        .offset_in_parent = is_member ? bytes.offset - d->container.offset : DEVIMG_UNKNOWN,
+        .stored_size = bytes.size,
+        .size = bytes.size,
+        .registered = placed->registered,
+        .kernel_count = DEVIMG_UNKNOWN,
+        .entries = placed->entries,
+        .entry_count = placed->entry_count,
+        .aspects = placed->aspects,
+        .aspect_count = placed->aspect_count,
+        .required_sub_group_size = placed->required_sub_group_size,
+        .compile_options = placed->compile_options,
+        .note = placed->note,
+    };
+    if (placed->entries_known && !is_member) {
+        added->image.kernel_count = placed->entry_count - placed->exported_count;
+        added->image.support = placed->entry_count == 0;
+    }
+    return added;
+}
+
+static const char *note_both(struct describing *d, const char *first, const char *second)
+{
+    if (first == NULL || second == NULL || strcmp(first, second) == 0)
+        return first != NULL ? first : second;
+    return dvi_arena_format(&d->worker->arena, "%s; %s", first, second);
+}
+
+/* Name what the code is for: by its own IP version, else its member name, else its family. */
+static enum devimg_status name_target(struct describing *d, struct devimg_image *image,
+                                      const struct dvi_image_facts *facts, struct dvi_view bytes,
+                                      struct devimg_error *err)
+{
+    const uint64_t member_ip =
+        image->parent != DEVIMG_NONE ? ip_of_member(image->entry_id) : DEVIMG_UNKNOWN;
+    image->ip_version = facts->ip_version != DEVIMG_UNKNOWN ? facts->ip_version : member_ip;
+    const struct devimg_target *target = NULL;
+    if (image->ip_version != DEVIMG_UNKNOWN) {
+        target = dvi_target_of_ip_or_former(image->ip_version);
+        if (target == NULL) {
+            char text[24];
+            dvi_ip_text(image->ip_version, text);
+            image->target = dvi_arena_copy(&d->worker->arena, text);
+        }
+    } else if (image->parent != DEVIMG_NONE && image->entry_id != NULL &&
+               strlen(image->entry_id) > 3) {
+        target = devimg_target_find(image->entry_id + 3); /* "64.dg2" */
+    }
+    if (target == NULL && image->target == NULL && facts->product_family != DEVIMG_UNKNOWN) {
+        target = dvi_target_of_product_family(facts->product_family);
+        image->family_only = target != NULL;
+    }
+    if (target != NULL)
+        image->target = target->name;
+    else if (image->target == NULL)
+        image->target = facts->target;
+    if (facts->ip_version != DEVIMG_UNKNOWN && member_ip != DEVIMG_UNKNOWN &&
+        facts->ip_version != member_ip) {
+        char text[24];
+        dvi_ip_text(facts->ip_version, text);
+        return dvi_fail(err, DEVIMG_MALFORMED, bytes, 0,
+                        "ocloc archive member \"%s\" holds an image for %s", image->entry_id, text);
+    }
+    return DEVIMG_OK;
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* The kernels' names, sorted, each once. */
+static enum devimg_status keep_names(struct describing *d, uint32_t image)
+{
+    struct dvi_described_image *it = &d->out->images.items[image];
+    const char **names = dvi_arena_array(&d->worker->arena, it->kernel_count, sizeof *names);
+    if (names == NULL)
+        return DEVIMG_NOMEM;
+    for (uint32_t i = 0; i < it->kernel_count; i++)
+        names[i] = d->out->kernels.items[it->first_kernel + i].name;
+    qsort(names, it->kernel_count, sizeof *names, by_text);
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < it->kernel_count; i++)
+        if (kept == 0 || strcmp(names[kept - 1], names[i]) != 0)
+            names[kept++] = names[i];
+    it->names = names;
+    it->name_count = kept;
+    return DEVIMG_OK;
+}
+
+static enum devimg_status read_kernels(struct describing *d, uint32_t image,
+                                       const struct dvi_image_format *format, struct dvi_view bytes,
+                                       struct devimg_error *err)
+{
+    struct dvi_kernel_sink sink = { .arena = &d->worker->arena, .most = d->file->opts.max_kernels };
+    const enum devimg_status status = format->kernels(bytes, &sink, err);
+    struct dvi_described_image *it = &d->out->images.items[image];
+    it->first_kernel = (uint32_t)d->out->kernels.count;
+    for (size_t i = 0; i < sink.kernels.count; i++) {
+        struct devimg_kernel *kernel = DVI_ADD(&d->out->kernels);
+        if (kernel == NULL) {
+            DVI_LIST_FREE(&sink.kernels);
+            return DEVIMG_NOMEM;
+        }
+        *kernel = sink.kernels.items[i];
+        kernel->image = image;
+        it->kernel_count++;
+    }
+    DVI_LIST_FREE(&sink.kernels);
+    if (status == DEVIMG_OK) {
+        it->image.kernel_count = it->kernel_count;
+        DVI_TRY(keep_names(d, image));
+    }
+    return keep_of_image(d, status, image, err);
+}
+
+/* An image of a known format, or of none: facts, target, kernels. */
+static enum devimg_status describe_code(struct describing *d, uint32_t index,
+                                        const struct dvi_placed *placed, struct dvi_view bytes,
+                                        struct devimg_error *err)
+{
+    struct devimg_image *image = &d->out->images.items[index].image;
+    const struct dvi_image_format *format = placed->no_code ? NULL : dvi_image_format_of(bytes);
+    const struct devimg_target *label = target_of_label(placed->entry_id);
+    if (format == NULL) {
+        if (label != NULL)
+            image->target = label->name;
+        if (placed->no_code || (label != NULL && strcmp(label->kind, "cpu") == 0)) {
+            image->note = note_both(d, image->note, "code for the host's CPU");
+            return DEVIMG_OK;
+        }
+        const enum devimg_status status =
+            dvi_fail(err, DEVIMG_UNSUPPORTED, bytes, 0,
+                     "%zu bytes that start with %08" PRIx32 " (little-endian) are no device image "
+                     "that devimg knows",
+                     bytes.size, dvi_peek32(bytes, 0));
+        return keep(d, status, index, err);
+    }
+    struct dvi_image_facts facts = { .format = format->format,
+                                     .ip_version = DEVIMG_UNKNOWN,
+                                     .product_family = DEVIMG_UNKNOWN,
+                                     .core_family = DEVIMG_UNKNOWN,
+                                     .kernel_count = DEVIMG_UNKNOWN };
+    image->format = format->format;
+    DVI_TRY(keep_of_image(d, format->facts(bytes, &d->worker->arena, &facts, err), index, err));
+    image->format = facts.format;
+    image->note = note_both(d, image->note, facts.note);
+    DVI_TRY(keep_of_image(d, name_target(d, image, &facts, bytes, err), index, err));
+    if (image->target == NULL && label != NULL && strcmp(label->kind, "selector") != 0)
+        image->target = label->name;
+    if (image->target == NULL && image->format == DEVIMG_FORMAT_BITCODE && label != NULL)
+        image->target = label->name;
+    if (image->kernel_count == DEVIMG_UNKNOWN)
+        image->kernel_count = facts.kernel_count;
+    if (format->kernels != NULL && (d->depth == DVI_KERNELS || !placed->entries_known))
+        return read_kernels(d, index, format, bytes, err);
+    return DEVIMG_OK;
+}
+
+static enum devimg_status describe_bytes(struct describing *d, const struct dvi_placed *placed,
+                                         struct dvi_view bytes, uint32_t index,
+                                         struct devimg_error *err);
+
+/* A walker found an image inside a container. */
+static enum devimg_status found_inside(struct dvi_found *found, const struct dvi_placed *placed,
+                                       struct devimg_error *err)
+{
+    struct describing *d = (struct describing *)found;
+    if (d->out->images.count >= d->file->opts.max_images)
+        return dvi_fail(err, DEVIMG_LIMIT, placed->bytes, 0,
+                        "more than %" PRIu32 " images (max-images)", d->file->opts.max_images);
+    return describe_bytes(d, placed, placed->bytes, DEVIMG_NONE, err);
+}
+
+static enum devimg_status damage_inside(struct dvi_found *found, enum devimg_status status,
+                                        const struct devimg_error *error)
+{
+    struct describing *d = (struct describing *)found;
+    return keep_of_image(d, status, d->parent, error);
+}
+
+/* Go into a container: what is found there is described with `index` as its parent. */
+static enum devimg_status describe_container(struct describing *d, const struct dvi_bundle *bundle,
+                                             const struct dvi_placed *placed, struct dvi_view bytes,
+                                             uint32_t index, struct devimg_error *err)
+{
+    const uint32_t parent = d->parent;
+    const struct dvi_view container = d->container;
+    struct dvi_placed outer = *placed;
+    outer.bytes = bytes;
+    if (++d->nesting > d->file->opts.max_depth) {
+        d->nesting--;
+        return dvi_fail(err, DEVIMG_LIMIT, bytes, 0,
+                        "containers nested more than %" PRIu32 " deep (max-depth)",
+                        d->file->opts.max_depth);
+    }
+    d->parent = index;
+    d->container = bytes;
+    enum devimg_status status = bundle->walk(&outer, &d->found, err);
+    status = keep_of_image(d, status, index, err);
+    d->parent = parent;
+    d->container = container;
+    d->nesting--;
+    return status;
+}
+
+/* `index`: the image's place in the list, or NONE: it has none yet. */
+static enum devimg_status describe_bytes(struct describing *d, const struct dvi_placed *placed,
+                                         struct dvi_view bytes, uint32_t index,
+                                         struct devimg_error *err)
+{
+    const struct dvi_bundle *bundle = placed->no_code ? NULL : dvi_bundle_of(bytes);
+    if (index == DEVIMG_NONE && (bundle == NULL || bundle->is_image)) {
+        index = (uint32_t)d->out->images.count;
+        if (add_image(d, placed, bytes) == NULL)
+            return dvi_fail_memory(err, bytes.source);
+    }
+    if (bundle == NULL)
+        return describe_code(d, index, placed, bytes, err);
+    if (index != DEVIMG_NONE)
+        d->out->images.items[index].image.format = DEVIMG_FORMAT_ARCHIVE;
+    if (index != DEVIMG_NONE && bundle->is_image)
+        d->out->images.items[index].image.bundle =
+            placed->bundle != NULL ? placed->bundle : bundle->name;
+    return describe_container(d, bundle, placed, bytes, index, err);
+}
+
+static enum devimg_status count_inflated(struct devimg_file *file, uint64_t size,
+                                         struct dvi_view stored, struct devimg_error *err)
+{
+    const uint64_t before = atomic_fetch_add(&file->inflated, size);
+    const uint64_t most = file->opts.max_total_inflated_size;
+    if (before <= most && size <= most - before)
+        return DEVIMG_OK;
+    return dvi_fail(err, DEVIMG_LIMIT, dvi_view_of(NULL, 0, stored.source), 0,
+                    "more than %" PRIu64 " bytes to inflate (max-total-inflated-size)", most);
+}
+
+static enum devimg_status describe_frame(struct describing *d, const struct dvi_placed *placed,
+                                         struct devimg_error *err)
+{
+    struct dvi_zstd_frame frame = { 0 };
+    struct dvi_described_image *self = add_image(d, placed, placed->bytes);
+    if (self == NULL)
+        return dvi_fail_memory(err, placed->bytes.source);
+    struct devimg_image *image = &self->image;
+    image->compression = DEVIMG_COMPRESSION_ZSTD;
+    image->size = DEVIMG_UNKNOWN;
+    const struct devimg_target *label = target_of_label(placed->entry_id);
+    if (label != NULL && strcmp(label->kind, "selector") != 0)
+        image->target = label->name;
+    const enum devimg_status status = dvi_zstd_frame_at(placed->bytes, &frame, err);
+    if (status != DEVIMG_OK)
+        return keep_of_image(d, status, 0, err);
+    image->size = frame.size;
+    const struct dvi_view behind = dvi_from(placed->bytes, frame.stored.size);
+    if (!dvi_all_zero(behind)) {
+        (void)dvi_fail(err, DEVIMG_MALFORMED, behind, 0, "%zu bytes behind the zstd frame",
+                       behind.size);
+        DVI_TRY(keep(d, DEVIMG_MALFORMED, 0, err));
+    }
+    if (d->depth == DVI_HEADERS && placed->entries_known &&
+        dvi_is_portable_label(placed->entry_id)) {
+        image->format = DEVIMG_FORMAT_SPIRV; /* by its label; decoding checks it */
+        return DEVIMG_OK;
+    }
+    char source[64];
+    (void)snprintf(source, sizeof source, "inflated image of 0x%" PRIx64, placed->bytes.offset);
+    struct dvi_view bytes = { 0 };
+    enum devimg_status inflated = dvi_zstd_inflate(&frame, source, d->file->opts.max_inflated_size,
+                                                   &d->worker->buffer, &bytes, err);
+    if (inflated == DEVIMG_LIMIT) /* of this image alone: the rest is still shown */
+        return keep(d, inflated, 0, err);
+    DVI_TRY(keep_of_image(d, inflated, 0, err));
+    if (inflated != DEVIMG_OK)
+        return DEVIMG_OK;
+    DVI_TRY(count_inflated(d->file, bytes.size, placed->bytes, err));
+    d->out->images.items[0].image.size = bytes.size;
+    d->inflated = true;
+    d->container = bytes;
+    image->target = NULL;
+    return describe_bytes(d, placed, bytes, 0, err);
+}
+
+enum devimg_status dvi_describe(struct devimg_file *file, const struct dvi_placed *placed,
+                                enum dvi_depth depth, struct dvi_worker *worker,
+                                struct dvi_described *out, struct devimg_error *err)
+{
+    struct devimg_error local = { 0 }; /* damage is copied out of it, so it must be there */
+    struct describing d = {
+        .found = { .arena = &worker->arena, .image = found_inside, .damage = damage_inside },
+        .file = file,
+        .worker = worker,
+        .out = out,
+        .depth = depth,
+        .parent = DEVIMG_NONE,
+    };
+    const enum devimg_status status =
+        dvi_zstd_match(placed->bytes) && !placed->no_code
+            ? describe_frame(&d, placed, &local)
+            : describe_bytes(&d, placed, placed->bytes, DEVIMG_NONE, &local);
+    if (status == DEVIMG_NOMEM)
+        return dvi_fail_memory(err, placed->bytes.source);
+    if (status != DEVIMG_OK && err != NULL)
+        *err = local;
+    return status;
+}
+
+void dvi_described_free(struct dvi_described *described)
+{
+    DVI_LIST_FREE(&described->images);
+    DVI_LIST_FREE(&described->kernels);
+    DVI_LIST_FREE(&described->damage);
+}

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* devimg_read_kernels(): decode every image, in parallel, merged in file order. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/pool.h"
+#include "model/model.h"
+
+struct job {
+    uint32_t image; /* a stored one: it has bytes of its own in the file */
+    uint32_t end;   /* behind its members */
+    enum devimg_status status;
+    struct dvi_described described;
+};
+
+struct decoding {
+    struct devimg_file *file;
+    struct job *jobs;
+    struct dvi_worker *workers;
+    struct devimg_error *errors; /* one a worker */
+};
+
+static void decode_one(void *context, size_t index, unsigned worker)
+{
+    struct decoding *d = context;
+    struct job *job = &d->jobs[index];
+    job->status = dvi_describe(d->file, &d->file->placed.items[job->image], DVI_KERNELS,
+                               &d->workers[worker], &job->described, &d->errors[worker]);
+}
+
+/* What the image's descriptor states holds for its kernels, whatever format they are in. */
+static void add_stated_needs(const struct devimg_image *image, struct devimg_kernel *kernel)
+{
+    enum { ASPECT_FP16 = 5, ASPECT_FP64 = 6 }; /* the two numbers that never moved */
+    if (image->aspects == NULL)
+        return;
+    kernel->features_known = 1;
+    for (uint32_t i = 0; i < image->aspect_count; i++) {
+        if (image->aspects[i] == ASPECT_FP16)
+            kernel->features |= DEVIMG_FEATURE_FP16;
+        if (image->aspects[i] == ASPECT_FP64)
+            kernel->features |= DEVIMG_FEATURE_FP64;
+    }
+}
+
+/* Facts that only decoding tells: what a label promised is checked against the bytes. */
+static enum devimg_status take_facts(struct devimg_file *file, const struct job *job,
+                                     const char *record_name, struct devimg_error *err)
+{
+    struct devimg_image *image = &file->images.items[job->image];
+    const struct devimg_image *decoded = &job->described.images.items[0].image;
+    if (image->format == DEVIMG_FORMAT_SPIRV && decoded->format != DEVIMG_FORMAT_SPIRV &&
+        decoded->format != DEVIMG_FORMAT_UNKNOWN) {
+        struct devimg_error lie = { 0 };
+        (void)dvi_fail(&lie, DEVIMG_MALFORMED, file->placed.items[job->image].bytes, 0,
+                       "an image labelled \"%s\" holds %s, not SPIR-V",
+                       image->entry_id != NULL ? image->entry_id : "",
+                       devimg_format_name(decoded->format));
+        DVI_TRY(dvi_keep_damage(file, image->record, job->image, record_name, &lie, err));
+    }
+    image->format = decoded->format;
+    image->note = decoded->note;
+    for (uint32_t i = job->image; i < job->end; i++) {
+        const struct devimg_image *from = &job->described.images.items[i - job->image].image;
+        if (from->kernel_count != DEVIMG_UNKNOWN && from->format != DEVIMG_FORMAT_ARCHIVE)
+            file->images.items[i].kernel_count = from->kernel_count;
+        if (file->images.items[i].size == DEVIMG_UNKNOWN)
+            file->images.items[i].size = from->size;
+    }
+    return DEVIMG_OK;
+}
+
+static bool already_said(const struct devimg_file *file, const struct devimg_record *record,
+                         const struct devimg_error *damage)
+{
+    for (uint32_t i = 0; i < record->finding_count; i++) {
+        const struct devimg_finding *said = &file->findings.items[record->first_finding + i];
+        const size_t size = strlen(damage->text), have = strlen(said->message);
+        if (have >= size && strcmp(said->message + have - size, damage->text) == 0 &&
+            (said->offset == damage->offset || said->offset == DEVIMG_UNKNOWN))
+            return true;
+    }
+    return false;
+}
+
+static enum devimg_status merge_job(struct devimg_file *file, const struct job *job,
+                                    const char *record_name, struct devimg_error *err)
+{
+    const struct dvi_described *from = &job->described;
+    const struct devimg_record *record =
+        &file->records.items[file->images.items[job->image].record];
+    if (from->images.count != job->end - job->image) /* cannot be: both read the same bytes */
+        return dvi_fail_plain(err, DEVIMG_IO, record_name, "the file changed while it was read");
+    for (size_t i = 0; i < from->damage.count; i++) {
+        const struct dvi_damage *damage = &from->damage.items[i];
+        if (!already_said(file, record, &damage->error))
+            DVI_TRY(dvi_keep_damage(file, file->images.items[job->image].record,
+                                    damage->image == DEVIMG_NONE ? job->image
+                                                                 : job->image + damage->image,
+                                    record_name, &damage->error, err));
+    }
+    DVI_TRY(take_facts(file, job, record_name, err));
+    for (size_t i = 0; i < from->kernels.count; i++) {
+        if (file->kernels.count >= file->opts.max_kernels)
+            return dvi_fail_plain(err, DEVIMG_LIMIT, record_name,
+                                  "more than %" PRIu32 " kernels (max-kernels)",
+                                  file->opts.max_kernels);
+        struct devimg_kernel *kernel = DVI_ADD(&file->kernels);
+        if (kernel == NULL)
+            return dvi_fail_memory(err, record_name);
+        *kernel = from->kernels.items[i];
+        kernel->image += job->image;
+        const struct devimg_image *image = &file->images.items[kernel->image];
+        kernel->record = image->record;
+        kernel->module = image->module;
+        add_stated_needs(image, kernel);
+    }
+    return DEVIMG_OK;
+}
+
+/* Findings made now belong to records that were closed before: put them in record order again. */
+static enum devimg_status sort_findings(struct devimg_file *file, size_t before,
+                                        struct devimg_error *err)
+{
+    const size_t count = file->findings.count;
+    if (count == before)
+        return DEVIMG_OK;
+    struct devimg_finding *sorted = calloc(count, sizeof *sorted);
+    if (sorted == NULL)
+        return dvi_fail_memory(err, file->name);
+    size_t at = 0, fresh = before;
+    for (uint32_t r = 0; r < file->records.count; r++) {
+        struct devimg_record *record = &file->records.items[r];
+        const uint32_t first = (uint32_t)at;
+        for (uint32_t i = 0; i < record->finding_count; i++)
+            sorted[at++] = file->findings.items[record->first_finding + i];
+        for (; fresh < count && file->findings.items[fresh].record == r; fresh++)
+            sorted[at++] = file->findings.items[fresh];
+        record->first_finding = first;
+        record->finding_count = (uint32_t)at - first;
+        if (record->finding_count > 0)
+            record->status = DEVIMG_RECORD_DAMAGED;
+    }
+    free(file->findings.items);
+    file->findings.items = sorted;
+    file->findings.room = count;
+    return DEVIMG_OK;
+}
+
+static enum devimg_status merge_all(struct decoding *d, size_t job_count, struct devimg_error *err)
+{
+    struct devimg_file *file = d->file;
+    const size_t findings_before = file->findings.count;
+    for (size_t i = 0; i < job_count; i++) {
+        const struct job *job = &d->jobs[i];
+        struct devimg_record *record = &file->records.items[file->images.items[job->image].record];
+        if (job->status != DEVIMG_OK) {
+            for (unsigned w = 0; w < file->opts.threads; w++)
+                if (err != NULL && d->errors[w].status == job->status)
+                    *err = d->errors[w];
+            return job->status;
+        }
+        if (record->kernel_count == 0)
+            record->first_kernel = (uint32_t)file->kernels.count;
+        DVI_TRY(merge_job(file, job, file->placed.items[job->image].bytes.source, err));
+        record->kernel_count = (uint32_t)file->kernels.count - record->first_kernel;
+    }
+    return sort_findings(file, findings_before, err);
+}
+
+static size_t list_jobs(const struct devimg_file *file, struct job *jobs)
+{
+    size_t count = 0;
+    for (uint32_t i = 0; i < file->images.count; i++) {
+        if (file->placed.items[i].bytes.size > 0)
+            jobs[count++] = (struct job){ .image = i };
+        jobs[count - 1].end = i + 1;
+    }
+    return count;
+}
+
+enum devimg_status devimg_read_kernels(struct devimg_file *file, struct devimg_error *err)
+{
+    if (file->kernels_read || file->images.count == 0)
+        return DEVIMG_OK;
+    struct decoding d = { .file = file,
+                          .jobs = calloc(file->images.count, sizeof *d.jobs),
+                          .workers = calloc(file->opts.threads, sizeof *d.workers),
+                          .errors = calloc(file->opts.threads, sizeof *d.errors) };
+    enum devimg_status status = DEVIMG_OK;
+    size_t job_count = 0;
+    if (d.jobs == NULL || d.workers == NULL || d.errors == NULL) {
+        status = dvi_fail_memory(err, file->name);
+    } else {
+        job_count = list_jobs(file, d.jobs);
+        dvi_pool_run(job_count, file->opts.threads, decode_one, &d);
+        status = merge_all(&d, job_count, err);
+    }
+    for (size_t i = 0; i < job_count; i++)
+        dvi_described_free(&d.jobs[i].described);
+    for (unsigned w = 0; d.workers != NULL && w < file->opts.threads; w++) {
+        dvi_arena_adopt(&file->arena, &d.workers[w].arena);
+        dvi_buffer_free(&d.workers[w].buffer);
+    }
+    free(d.jobs);
+    free(d.workers);
+    free(d.errors);
+    file->kernels_read = status == DEVIMG_OK;
+    return status;
+}

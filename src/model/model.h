@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From a file to its records: what devimg_open() builds. */
+#ifndef DVI_MODEL_MODEL_H
+#define DVI_MODEL_MODEL_H
+
+#include <stdatomic.h>
+
+#include "base/file.h"
+#include "bundle/bundle.h"
+#include "codec/codec.h"
+#include "image/image.h"
+
+struct devimg_file {
+    struct dvi_file bytes;
+    const char *name;        /* as it was opened */
+    struct devimg_opts opts; /* with the defaults filled in */
+    struct dvi_arena arena;
+    DVI_LIST(struct devimg_record) records;
+    DVI_LIST(struct devimg_image) images;
+    DVI_LIST(struct dvi_placed) placed; /* of each image; `bytes` is empty for archive members */
+    DVI_LIST(struct devimg_module) modules;
+    DVI_LIST(struct devimg_kernel) kernels;
+    DVI_LIST(struct devimg_finding) findings;
+    _Atomic uint64_t inflated; /* bytes so far, for max_total_inflated_size */
+    uint32_t members;          /* archive members so far, for max_members */
+    bool kernels_read;
+};
+
+/** What one damaged place left. */
+struct dvi_damage {
+    struct devimg_error error;
+    uint32_t image; /* index within the described list, or DEVIMG_NONE */
+};
+
+/** One image as describing found it: facts, and its kernels where they were asked for. */
+struct dvi_described_image {
+    struct devimg_image image; /* parent: index within the list, or DEVIMG_NONE */
+    const char **names;        /* kernels it was decoded to, sorted; NULL: not decoded */
+    uint32_t name_count;
+    uint32_t first_kernel, kernel_count; /* within the list's kernels */
+};
+
+/** What became of one stored image: itself, then what it holds. */
+struct dvi_described {
+    DVI_LIST(struct dvi_described_image) images;
+    DVI_LIST(struct devimg_kernel) kernels;
+    DVI_LIST(struct dvi_damage) damage;
+};
+
+/** What one worker owns. */
+struct dvi_worker {
+    struct dvi_arena arena;
+    struct dvi_buffer buffer;
+};
+
+/** How much to look at. */
+enum dvi_depth {
+    DVI_HEADERS, /* facts; kernels only where no container lists the entries */
+    DVI_KERNELS  /* everything */
+};
+
+/**
+ * Look at one stored image. Fills `out`, whose lists are heap memory of the caller; text is in the
+ * worker's arena. @return OK also for damage; LIMIT (of the whole file), NOMEM.
+ */
+DEVIMG_CHECKED enum devimg_status dvi_describe(struct devimg_file *file,
+                                               const struct dvi_placed *placed,
+                                               enum dvi_depth depth, struct dvi_worker *worker,
+                                               struct dvi_described *out, struct devimg_error *err);
+void dvi_described_free(struct dvi_described *described);
+
+/** Make the modules of the record that was added last, from its images. LIMIT, NOMEM. */
+DEVIMG_CHECKED enum devimg_status dvi_modules_build(struct devimg_file *file,
+                                                    struct devimg_record *record,
+                                                    const struct dvi_described_image *described,
+                                                    struct devimg_error *err);
+
+/** Keep an error as a finding of rule "damaged". NOMEM. */
+DEVIMG_CHECKED enum devimg_status dvi_keep_damage(struct devimg_file *file, uint32_t record,
+                                                  uint32_t image, const char *record_name,
+                                                  const struct devimg_error *damage,
+                                                  struct devimg_error *err);
+
+/** True for labels of portable code: what stands there is SPIR-V that every driver compiles. */
+bool dvi_is_portable_label(const char *entry_id);
+
+#endif
