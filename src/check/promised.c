@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a build's compile lines promise: targets and compression, read from compile_commands.json.
+ * Source: https://clang.llvm.org/docs/JSONCompilationDatabase.html ("file", "output", and either
+ * "arguments" or "command", the latter quoted as a shell would); intel/llvm
+ * sycl/doc/UsersManual.md for the options:
+ *
+ *   -fsycl-targets=A,B                            spir64_gen, spir64, intel_gpu_bmg_g21, ...
+ *   -Xsycl-target-backend[=spir64_gen] "-device A,B"
+ *   -Xs "-device A,B"
+ *   --offload-compress / --no-offload-compress    the last one counts
+ */
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check/policy.h"
+
+enum { MOST_BYTES = 128 << 20 };
+
+struct reader {
+    struct dvi_promises *out;
+    struct dvi_arena *arena;  /* of the policy: what stays */
+    struct dvi_arena scratch; /* of one command: given back after it */
+    const char *path;
+};
+
+/* ---- words of a command ---- */
+
+struct words {
+    DVI_LIST(const char *) list;
+};
+
+/* One word of `text` (quotes and backslashes as in a POSIX shell, nothing expanded) written to
+ * `out`, which is as large as the text; false: none is left. */
+static bool next_word(const char **text, char *out)
+{
+    const char *p = *text;
+    while (*p == ' ' || *p == '\t' || *p == '\n' || *p == '\r')
+        p++;
+    if (*p == 0)
+        return false;
+    char quote = 0;
+    for (; *p != 0; p++) {
+        if (quote == 0 && (*p == ' ' || *p == '\t' || *p == '\n' || *p == '\r'))
+            break;
+        if (quote == 0 && (*p == '"' || *p == '\'')) {
+            quote = *p;
+        } else if (quote != 0 && *p == quote) {
+            quote = 0;
+        } else if (*p == '\\' && quote != '\'' && p[1] != 0 &&
+                   (quote == 0 || p[1] == '"' || p[1] == '\\' || p[1] == '$' || p[1] == '`')) {
+            *out++ = *++p;
+        } else {
+            *out++ = *p;
+        }
+    }
+    *out = 0;
+    *text = p;
+    return true;
+}
+
+static enum devimg_status add_word(struct words *words, const char *word, struct devimg_error *err)
+{
+    const char **added = DVI_ADD(&words->list);
+    if (added == NULL)
+        return dvi_fail_memory(err, "compile commands");
+    *added = word;
+    return DEVIMG_OK;
+}
+
+static enum devimg_status split(struct reader *r, const char *command, struct words *words,
+                                struct devimg_error *err)
+{
+    /* every word ends with a NUL where the command had a blank or its end: it never grows */
+    char *room = dvi_arena_array(&r->scratch, strlen(command) + 2, 1);
+    if (room == NULL)
+        return dvi_fail_memory(err, r->path);
+    while (next_word(&command, room)) {
+        DVI_TRY(add_word(words, room, err));
+        room += strlen(room) + 1;
+    }
+    return DEVIMG_OK;
+}
+
+static enum devimg_status words_of(struct reader *r, const json_t *entry, struct words *words,
+                                   struct devimg_error *err)
+{
+    const json_t *arguments = json_object_get(entry, "arguments");
+    const char *command = json_string_value(json_object_get(entry, "command"));
+    if (!json_is_array(arguments))
+        return command != NULL ? split(r, command, words, err) : DEVIMG_OK;
+    for (size_t i = 0; i < json_array_size(arguments); i++) {
+        const char *word = json_string_value(json_array_get(arguments, i));
+        if (word != NULL)
+            DVI_TRY(add_word(words, word, err));
+    }
+    return DEVIMG_OK;
+}
+
+/* ---- options of a command ---- */
+
+/* What follows `prefix` in `word`, or NULL. */
+static const char *after(const char *word, const char *prefix)
+{
+    const size_t size = strlen(prefix);
+    return strncmp(word, prefix, size) == 0 ? word + size : NULL;
+}
+
+/* The entries of -fsycl-targets that name a target by themselves: spir64_gen names none. */
+static enum devimg_status take_sycl_targets(struct reader *r, const char *list,
+                                            struct dvi_promise *promise, bool *aot,
+                                            struct devimg_error *err)
+{
+    struct dvi_view rest = dvi_view_of(list, strlen(list), r->path), field = { 0 };
+    while (dvi_next_field(&rest, ',', &field)) {
+        if (dvi_starts_with(field, "spir64_gen", strlen("spir64_gen"))) {
+            *aot = true;
+            continue;
+        }
+        const char *name = dvi_arena_text(r->arena, field);
+        if (name == NULL)
+            return dvi_fail_memory(err, r->path);
+        DVI_TRY(dvi_target_set_add(&promise->targets, name, r->arena, err));
+    }
+    return DEVIMG_OK;
+}
+
+/* The lists after "-device" in the one word that goes to ocloc. */
+static enum devimg_status take_backend(struct reader *r, const char *options,
+                                       struct dvi_promise *promise, struct devimg_error *err)
+{
+    char *room = dvi_arena_array(&r->scratch, strlen(options) + 2, 1);
+    bool is_list = false;
+    if (room == NULL)
+        return dvi_fail_memory(err, r->path);
+    while (next_word(&options, room)) {
+        if (is_list) {
+            const char *list = dvi_arena_copy(r->arena, room);
+            if (list == NULL)
+                return dvi_fail_memory(err, r->path);
+            DVI_TRY(dvi_target_set_add(&promise->targets, list, r->arena, err));
+        }
+        is_list = strcmp(room, "-device") == 0;
+    }
+    return DEVIMG_OK;
+}
+
+static bool takes_backend_word(const char *word)
+{
+    return strcmp(word, "-Xsycl-target-backend") == 0 || strcmp(word, "-Xs") == 0 ||
+           after(word, "-Xsycl-target-backend=spir64_gen") != NULL;
+}
+
+static enum devimg_status take_words(struct reader *r, const struct words *words,
+                                     struct dvi_promise *promise, struct devimg_error *err)
+{
+    bool aot = false;
+    for (size_t i = 0; i < words->list.count; i++) {
+        const char *word = words->list.items[i];
+        const char *targets = after(word, "-fsycl-targets=");
+        if (targets == NULL)
+            targets = after(word, "/fsycl-targets=");
+        if (targets != NULL)
+            DVI_TRY(take_sycl_targets(r, targets, promise, &aot, err));
+        else if (strcmp(word, "--offload-compress") == 0)
+            promise->compress = true;
+        else if (strcmp(word, "--no-offload-compress") == 0)
+            promise->compress = false;
+    }
+    for (size_t i = 0; aot && i + 1 < words->list.count; i++)
+        if (takes_backend_word(words->list.items[i]))
+            DVI_TRY(take_backend(r, words->list.items[i + 1], promise, err));
+    return DEVIMG_OK;
+}
+
+/* ---- the file ---- */
+
+static enum devimg_status take_entry(struct reader *r, const json_t *entry,
+                                     struct devimg_error *err)
+{
+    const char *file = json_string_value(json_object_get(entry, "file"));
+    struct words words = { 0 };
+    if (file == NULL)
+        return DEVIMG_OK;
+    struct dvi_promise *promise = DVI_ADD(&r->out->units);
+    if (promise == NULL)
+        return dvi_fail_memory(err, r->path);
+    promise->unit = dvi_arena_copy(r->arena, dvi_base_name(file));
+    enum devimg_status st = promise->unit != NULL ? words_of(r, entry, &words, err)
+                                                  : dvi_fail_memory(err, r->path);
+    if (st == DEVIMG_OK)
+        st = take_words(r, &words, promise, err);
+    DVI_LIST_FREE(&words.list);
+    dvi_arena_free(&r->scratch);
+    if (st == DEVIMG_OK && promise->targets.known.count == 0 && promise->targets.unknown.count == 0) {
+        dvi_target_set_free(&promise->targets); /* promises nothing that devimg can look for */
+        r->out->units.count--;
+        *promise = (struct dvi_promise){ 0 };
+    }
+    return st;
+}
+
+static int compare_promises(const void *a, const void *b)
+{
+    const struct dvi_promise *x = a, *y = b;
+    return strcmp(x->unit, y->unit);
+}
+
+/* A unit compiled twice (static and shared) promises what every one of its lines does. */
+static enum devimg_status merge_into(struct dvi_promise *unit, struct dvi_promise *other,
+                                     struct dvi_arena *arena, struct devimg_error *err)
+{
+    unit->compress = unit->compress && other->compress;
+    for (size_t i = 0; i < other->targets.known.count; i++)
+        DVI_TRY(dvi_target_set_add(&unit->targets, other->targets.known.items[i]->name, arena,
+                                   err));
+    for (size_t i = 0; i < other->targets.unknown.count; i++)
+        DVI_TRY(dvi_target_set_add(&unit->targets, other->targets.unknown.items[i], arena, err));
+    dvi_target_set_free(&other->targets);
+    return DEVIMG_OK;
+}
+
+static enum devimg_status merge(struct dvi_promises *p, struct dvi_arena *arena,
+                                struct devimg_error *err)
+{
+    size_t kept = 0;
+    if (p->units.count > 0)
+        qsort(p->units.items, p->units.count, sizeof *p->units.items, compare_promises);
+    for (size_t i = 0; i < p->units.count; i++) {
+        struct dvi_promise *last = kept > 0 ? &p->units.items[kept - 1] : NULL;
+        if (last != NULL && strcmp(last->unit, p->units.items[i].unit) == 0) {
+            DVI_TRY(merge_into(last, &p->units.items[i], arena, err));
+        } else {
+            const struct dvi_promise moved = p->units.items[i];
+            p->units.items[i] = (struct dvi_promise){ 0 };
+            p->units.items[kept++] = moved;
+        }
+    }
+    p->units.count = kept;
+    return DEVIMG_OK;
+}
+
+static enum devimg_status read_database(struct reader *r, struct dvi_view text,
+                                        struct devimg_error *err)
+{
+    json_error_t problem;
+    json_t *root = json_loadb((const char *)text.data, text.size, 0, &problem);
+    enum devimg_status st = DEVIMG_OK;
+    if (root == NULL) {
+        const struct dvi_spot spot = { .source = r->path,
+                                       .line = (uint64_t)(problem.line > 0 ? problem.line : 1),
+                                       .column =
+                                           (uint64_t)(problem.column > 0 ? problem.column : 1),
+                                       .offset = (uint64_t)(problem.position > 0 ? problem.position : 0) };
+        return dvi_refuse(err, &spot, "%s", problem.text);
+    }
+    if (!json_is_array(root))
+        st = dvi_fail_plain(err, DEVIMG_MALFORMED, r->path,
+                            "expected a list of compile commands");
+    for (size_t i = 0; st == DEVIMG_OK && i < json_array_size(root); i++)
+        st = take_entry(r, json_array_get(root, i), err);
+    json_decref(root);
+    return st == DEVIMG_OK ? merge(r->out, r->arena, err) : st;
+}
+
+enum devimg_status dvi_promises_load(struct dvi_promises *out, const char *path,
+                                     struct dvi_arena *arena, struct devimg_error *err)
+{
+    struct dvi_view text = { 0 };
+    struct dvi_promises fresh = { 0 };
+    struct dvi_arena bytes = { 0 };
+    struct reader r = { .out = &fresh, .arena = arena };
+    enum devimg_status st = dvi_read_text(path, MOST_BYTES, &bytes, &text, err);
+    if (st == DEVIMG_OK) {
+        r.path = fresh.path = dvi_arena_copy(arena, path);
+        st = r.path != NULL ? read_database(&r, text, err) : dvi_fail_memory(err, path);
+    }
+    dvi_arena_free(&bytes);
+    if (st != DEVIMG_OK) {
+        dvi_promises_free(&fresh);
+        return st;
+    }
+    *out = fresh;
+    return DEVIMG_OK;
+}
+
+void dvi_promises_free(struct dvi_promises *promises)
+{
+    for (size_t i = 0; i < promises->units.count; i++)
+        dvi_target_set_free(&promises->units.items[i].targets);
+    DVI_LIST_FREE(&promises->units);
+    promises->path = NULL;
+}
+
+const struct dvi_promise *dvi_promise_of(const struct dvi_promises *promises, const char *unit)
+{
+    size_t low = 0, high = promises->units.count;
+    const char *name = dvi_base_name(unit);
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        const int order = strcmp(name, promises->units.items[middle].unit);
+        if (order == 0)
+            return &promises->units.items[middle];
+        if (order < 0)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return NULL;
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A ratchet file: the scratch memory that kernels may still use. It may only shrink.
+ * Layout (docs/rule/scratch.md), tab-separated, bytes in decimal; '#' starts a comment line:
+ *
+ *   kernel   target (or *)   private   spill   buffer
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check/policy.h"
+
+enum { MOST_BYTES = 16 << 20, FIELDS = 2 + DVI_RATCHET_COUNT };
+
+static int compare_keys(const char *kernel_a, const char *target_a, const char *kernel_b,
+                        const char *target_b)
+{
+    const int by_kernel = strcmp(kernel_a, kernel_b);
+    return by_kernel != 0 ? by_kernel : strcmp(target_a, target_b);
+}
+
+static int compare_lines(const void *a, const void *b)
+{
+    const struct dvi_ratchet_line *x = a, *y = b;
+    return compare_keys(x->kernel, x->target, y->kernel, y->target);
+}
+
+/* The name that images carry: one a device IP version. */
+static const char *canonical(const char *target)
+{
+    const struct devimg_target *row = devimg_target_find(target);
+    if (row == NULL)
+        return NULL;
+    const struct devimg_target *first =
+        row->ip_version != DEVIMG_UNKNOWN ? dvi_target_of_ip(row->ip_version) : NULL;
+    return first != NULL ? first->name : row->name;
+}
+
+static enum devimg_status read_line(struct dvi_view line, const struct dvi_spot *spot,
+                                    struct dvi_arena *arena, struct dvi_ratchet_line *out,
+                                    struct devimg_error *err)
+{
+    struct dvi_view rest = line, fields[FIELDS] = { { 0 } };
+    size_t count = 0;
+    while (count < FIELDS && dvi_next_field(&rest, '\t', &fields[count]))
+        count++;
+    if (count < FIELDS || rest.size > 0)
+        return dvi_refuse(err, spot, "expected kernel, target, private, spill, buffer between tabs");
+    out->kernel = dvi_arena_text(arena, fields[0]);
+    const char *target = dvi_arena_text(arena, fields[1]);
+    if (out->kernel == NULL || target == NULL)
+        return dvi_fail_memory(err, spot->source);
+    out->target = strcmp(target, "*") == 0 ? target : canonical(target);
+    if (out->target == NULL)
+        return dvi_refuse(err, spot, "no table has the target \"%.40s\"", target);
+    for (size_t i = 0; i < DVI_RATCHET_COUNT; i++)
+        if (!dvi_decimal(fields[2 + i], &out->most[i]))
+            return dvi_refuse(err, spot, "field %zu: expected bytes in decimal", 3 + i);
+    out->line = (uint32_t)spot->line; /* at most 16 Mi lines */
+    return DEVIMG_OK;
+}
+
+static enum devimg_status read_lines(struct dvi_ratchet *out, struct dvi_view text,
+                                     struct dvi_arena *arena, struct devimg_error *err)
+{
+    struct dvi_view rest = text, line = { 0 };
+    struct dvi_spot spot = { .source = text.source, .column = 1 };
+    while (dvi_next_line(&rest, &line)) {
+        spot.line++;
+        spot.offset = line.offset;
+        if (line.size == 0 || line.data[0] == '#')
+            continue;
+        struct dvi_ratchet_line *added = DVI_ADD(&out->lines);
+        if (added == NULL)
+            return dvi_fail_memory(err, text.source);
+        DVI_TRY(read_line(line, &spot, arena, added, err));
+    }
+    if (out->lines.count > 0)
+        qsort(out->lines.items, out->lines.count, sizeof *out->lines.items, compare_lines);
+    for (size_t i = 1; i < out->lines.count; i++) {
+        const struct dvi_ratchet_line *a = &out->lines.items[i - 1], *b = &out->lines.items[i];
+        spot.line = a->line > b->line ? a->line : b->line;
+        spot.offset = DEVIMG_UNKNOWN;
+        if (compare_lines(a, b) == 0)
+            return dvi_refuse(err, &spot, "\"%.60s\" for %s stands twice", a->kernel, a->target);
+    }
+    return DEVIMG_OK;
+}
+
+enum devimg_status dvi_ratchet_load(struct dvi_ratchet *out, const char *path,
+                                    struct dvi_arena *arena, struct devimg_error *err)
+{
+    struct dvi_view text = { 0 };
+    struct dvi_ratchet fresh = { 0 };
+    DVI_TRY(dvi_read_text(path, MOST_BYTES, arena, &text, err));
+    fresh.path = text.source;
+    const enum devimg_status st = read_lines(&fresh, text, arena, err);
+    if (st != DEVIMG_OK) {
+        DVI_LIST_FREE(&fresh.lines);
+        return st;
+    }
+    *out = fresh;
+    return DEVIMG_OK;
+}
+
+static const struct dvi_ratchet_line *find_exact(const struct dvi_ratchet *ratchet,
+                                                 const char *kernel, const char *target)
+{
+    size_t low = 0, high = ratchet->lines.count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        const struct dvi_ratchet_line *at = &ratchet->lines.items[middle];
+        const int order = compare_keys(kernel, target, at->kernel, at->target);
+        if (order == 0)
+            return at;
+        if (order < 0)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return NULL;
+}
+
+const struct dvi_ratchet_line *dvi_ratchet_find(const struct dvi_ratchet *ratchet,
+                                                const char *kernel, const char *target)
+{
+    const struct dvi_ratchet_line *line =
+        target != NULL ? find_exact(ratchet, kernel, target) : NULL;
+    return line != NULL ? line : find_exact(ratchet, kernel, "*");
+}

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Small text files and the words in them: lines, fields, globs, near words. */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/file.h"
+#include "check/policy.h"
+
+static enum devimg_status copy_text(struct dvi_view bytes, uint64_t most, const char *path,
+                                    struct dvi_arena *arena, struct dvi_view *out,
+                                    struct devimg_error *err)
+{
+    size_t size = bytes.size;
+    if (size > most)
+        return dvi_fail_plain(err, DEVIMG_LIMIT, path, "%zu bytes: at most %" PRIu64 " are read",
+                              size, most);
+    while (size > 0 && bytes.data[size - 1] == 0)
+        size--;
+    uint8_t *copy = dvi_arena_array(arena, size + 1, 1);
+    const char *name = dvi_arena_copy(arena, path);
+    if (copy == NULL || name == NULL)
+        return dvi_fail_memory(err, path);
+    memcpy(copy, bytes.data, size);
+    *out = dvi_view_of(copy, size, name);
+    return DEVIMG_OK;
+}
+
+enum devimg_status dvi_read_text(const char *path, uint64_t most, struct dvi_arena *arena,
+                                 struct dvi_view *out, struct devimg_error *err)
+{
+    struct stat info;
+    if (stat(path, &info) != 0)
+        return dvi_fail_plain(err, DEVIMG_IO, path, "cannot be opened: %s", strerror(errno));
+    if (info.st_size > 0 && (uint64_t)info.st_size > most)
+        return dvi_fail_plain(err, DEVIMG_LIMIT, path,
+                              "%jd bytes: at most %" PRIu64 " are read", (intmax_t)info.st_size,
+                              most);
+    struct dvi_file file = { 0 };
+    DVI_TRY(dvi_file_open(path, path, true, &file, err));
+    const enum devimg_status st = copy_text(file.bytes, most, path, arena, out, err);
+    dvi_file_close(&file);
+    return st;
+}
+
+bool dvi_next_field(struct dvi_view *rest, char mark, struct dvi_view *field)
+{
+    if (rest->size == 0)
+        return false;
+    const uint8_t *end = memchr(rest->data, mark, rest->size);
+    const size_t size = end != NULL ? (size_t)(end - rest->data) : rest->size;
+    *field = *rest;
+    field->size = size;
+    *rest = dvi_from(*rest, size + (end != NULL ? 1U : 0U));
+    return true;
+}
+
+bool dvi_next_line(struct dvi_view *rest, struct dvi_view *line)
+{
+    if (!dvi_next_field(rest, '\n', line))
+        return false;
+    if (line->size > 0 && line->data[line->size - 1] == '\r')
+        line->size--;
+    return true;
+}
+
+/* Match one character against what stands at `*pattern`, and step over that. */
+static bool glob_one(const char **pattern, char c)
+{
+    const char *p = *pattern;
+    if (*p == '?') {
+        *pattern = p + 1;
+        return true;
+    }
+    if (*p == '\\' && p[1] != 0) {
+        *pattern = p + 2;
+        return p[1] == c;
+    }
+    const size_t first = *p == '[' && p[1] == '!' ? 2 : 1;
+    const char *close = *p == '[' && p[1] != 0 && p[first] != 0 ? strchr(p + first + 1, ']') : NULL;
+    if (close == NULL) {
+        *pattern = p + 1;
+        return *p == c;
+    }
+    const bool negated = first == 2;
+    bool found = false;
+    for (const char *s = p + first; s < close; s++) {
+        const unsigned char from = (unsigned char)*s;
+        unsigned char to = from;
+        if (s[1] == '-' && s + 2 < close) {
+            to = (unsigned char)s[2];
+            s += 2;
+        }
+        if (from <= (unsigned char)c && (unsigned char)c <= to)
+            found = true;
+    }
+    *pattern = close + 1;
+    return found != negated;
+}
+
+/* Greedy with one place to come back to: the last '*'. */
+bool dvi_glob(const char *pattern, const char *text)
+{
+    const char *star = NULL, *resume = NULL;
+    while (*text != 0) {
+        if (*pattern == '*') {
+            star = ++pattern;
+            resume = text;
+            continue;
+        }
+        const char *next = pattern;
+        if (*pattern != 0 && glob_one(&next, *text)) {
+            pattern = next;
+            text++;
+        } else if (star != NULL) {
+            pattern = star;
+            text = ++resume;
+        } else {
+            return false;
+        }
+    }
+    while (*pattern == '*')
+        pattern++;
+    return *pattern == 0;
+}
+
+const char *dvi_base_name(const char *path)
+{
+    const char *base = path;
+    for (const char *p = path; *p != 0; p++)
+        if (*p == '/' || *p == '\\')
+            base = p + 1;
+    return base;
+}
+
+/* Edits that make one word the other; words longer than the row are far from everything. */
+static size_t distance(const char *a, const char *b)
+{
+    enum { MOST = 40 };
+    const size_t a_size = strlen(a), b_size = strlen(b);
+    if (a_size > MOST || b_size > MOST)
+        return SIZE_MAX;
+    size_t row[MOST + 1];
+    for (size_t j = 0; j <= b_size; j++)
+        row[j] = j;
+    for (size_t i = 1; i <= a_size; i++) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= b_size; j++) {
+            const size_t above = row[j];
+            size_t least = diagonal + (a[i - 1] == b[j - 1] ? 0U : 1U);
+            least = above + 1 < least ? above + 1 : least;
+            row[j] = row[j - 1] + 1 < least ? row[j - 1] + 1 : least;
+            diagonal = above;
+        }
+    }
+    return row[b_size];
+}
+
+const char *dvi_nearest_word(const char *word, const char *const *words)
+{
+    const char *best = NULL;
+    size_t least = SIZE_MAX;
+    for (; *words != NULL; words++) {
+        const size_t d = distance(word, *words);
+        if (d < least && d <= 1 + strlen(*words) / 3) {
+            least = d;
+            best = *words;
+        }
+    }
+    return best;
+}
