@@ -16,6 +16,7 @@
 #include <string.h>
 
 static const char generic_ir[] = "generic_ir";
+enum { MOST_LOOKED_AT = 8 }; /* members before one must tell: a pad comes before each image */
 
 static bool is_target(struct dvi_view name)
 {
@@ -28,7 +29,13 @@ static bool match(struct dvi_view v)
         return false;
     struct dvi_ar it = dvi_ar_begin(v);
     struct dvi_ar_member member = { 0 };
-    for (int i = 0; i < 4 && dvi_ar_next(&it, &member, NULL) == DEVIMG_OK; i++) {
+    for (int i = 0; i < MOST_LOOKED_AT; i++) {
+        const uint64_t at = it.at;
+        const enum devimg_status status = dvi_ar_next(&it, &member, NULL);
+        if (status != DEVIMG_OK && (status == DEVIMG_END || it.at == at))
+            return false;
+        if (status != DEVIMG_OK) /* damaged: the next name may tell */
+            continue;
         if (is_target(member.name) || dvi_equals(member.name, generic_ir))
             return true;
         if (!dvi_starts_with(member.name, "pad_", 4))

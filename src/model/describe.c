@@ -329,9 +329,6 @@ static enum devimg_status describe_bytes(struct describing *d, const struct dvi_
         return describe_code(d, index, placed, bytes, err);
     if (index != DEVIMG_NONE)
         d->out->images.items[index].image.format = DEVIMG_FORMAT_ARCHIVE;
-    if (index != DEVIMG_NONE && bundle->is_image)
-        d->out->images.items[index].image.bundle =
-            placed->bundle != NULL ? placed->bundle : bundle->name;
     return describe_container(d, bundle, placed, bytes, index, err);
 }
 

@@ -305,7 +305,7 @@ static enum devimg_status walk_object(struct reading *r, struct dvi_view bytes,
 static enum devimg_status walk_raw(struct reading *r, struct dvi_view bytes,
                                    struct devimg_error *err)
 {
-    const struct dvi_placed placed = dvi_placed_unknown(bytes, NULL);
+    const struct dvi_placed placed = dvi_placed_unknown(bytes, "none");
     return dvi_found_image(&r->found, &placed, err);
 }
 
