@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* "Did you mean": the name of the tables that the fewest typing errors turn into another. */
+#include <string.h>
+
+#include "target/tables.h"
+#include "target/target.h"
+
+/* Of short names, one wrong letter is all that leaves them recognisable. */
+enum { KEY_ROOM = 64, SHORT_KEY = 3, MAX_ERRORS = 2, MAX_SHORT_ERRORS = 1 };
+
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/** Letters to add, drop or replace. Both texts are shorter than KEY_ROOM. */
+static size_t distance(const char *a, const char *b)
+{
+    size_t row[KEY_ROOM];
+    const size_t size = strlen(b);
+    for (size_t j = 0; j <= size; j++)
+        row[j] = j;
+    for (size_t i = 1; a[i - 1] != '\0'; i++) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= size; j++) {
+            const size_t replaced = diagonal + (a[i - 1] != b[j - 1]);
+            diagonal = row[j];
+            row[j] = least(replaced, least(row[j], row[j - 1]) + 1);
+        }
+    }
+    return row[size];
+}
+
+struct best {
+    char key[KEY_ROOM];
+    size_t errors;    /* fewer than this are better */
+    const char *name; /* or NULL */
+};
+
+static void consider(struct best *best, const char *key, const char *name)
+{
+    const size_t errors = distance(best->key, key);
+    if (errors < best->errors) {
+        best->errors = errors;
+        best->name = name;
+    }
+}
+
+const char *dvi_target_nearest(const char *name)
+{
+    if (name == NULL)
+        return NULL;
+    const char *rest = dvi_target_spelled(name, "intel_gpu_");
+    struct best best = { 0 };
+    if (!dvi_target_fold(rest != NULL ? rest : name, best.key, sizeof best.key))
+        return NULL;
+    best.errors = (strlen(best.key) <= SHORT_KEY ? MAX_SHORT_ERRORS : MAX_ERRORS) + 1;
+    for (uint32_t i = 0; i < dvi_target_name_count; i++)
+        consider(&best, dvi_target_names[i].key, dvi_targets[dvi_target_names[i].row].name);
+    for (uint32_t i = 0; i < dvi_target_group_count; i++) {
+        char key[KEY_ROOM];
+        if (dvi_target_fold(dvi_target_groups[i].name, key, sizeof key))
+            consider(&best, key, dvi_target_groups[i].name);
+    }
+    return best.name;
+}

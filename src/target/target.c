@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Looking a target up by name, IP version or product family.
+ *
+ * An Intel IP version is arch[31:22] release[21:14] reserved[13:6] revision[5:0].
+ * Source: intel/compute-runtime shared/source/helpers/hw_ip_version.h; the reserved bits are
+ * ignored here.
+ *
+ * ocloc drops "_" from a name and compares acronyms with and without "-"; names of DPC++ put
+ * "intel_gpu_" in front.
+ * Source: intel/compute-runtime shared/source/helpers/product_config_helper.cpp.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "target/tables.h"
+#include "target/target.h"
+
+enum { KEY_ROOM = 64, MAX_ARCH = 1023, MAX_RELEASE = 255, MAX_REVISION = 63 };
+static const uint64_t reserved_bits = 0x3fc0;
+static const char sycl_prefix[] = "intel_gpu_";
+
+static bool separates(char c)
+{
+    return c == '-' || c == '_';
+}
+
+static char lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+const char *dvi_target_spelled(const char *text, const char *name)
+{
+    for (; *name != '\0'; name++) {
+        if (separates(*name)) {
+            if (separates(*text))
+                text++;
+        } else if (lower(*text) == lower(*name)) {
+            text++;
+        } else {
+            return NULL;
+        }
+    }
+    return text;
+}
+
+bool dvi_target_fold(const char *text, char *out, size_t room)
+{
+    size_t size = 0;
+    for (; *text != '\0'; text++) {
+        if (separates(*text))
+            continue;
+        if (size + 1 >= room)
+            return false;
+        out[size++] = lower(*text);
+    }
+    out[size] = '\0';
+    return true;
+}
+
+static int compare_key(const void *key, const void *item)
+{
+    const struct dvi_target_name *name = item;
+    return strcmp(key, name->key);
+}
+
+static const struct devimg_target *row_named(const char *text)
+{
+    char key[KEY_ROOM];
+    if (!dvi_target_fold(text, key, sizeof key))
+        return NULL;
+    const struct dvi_target_name *name = bsearch(key, dvi_target_names, dvi_target_name_count,
+                                                 sizeof *dvi_target_names, compare_key);
+    if (name == NULL)
+        return NULL;
+    const char *end = dvi_target_spelled(text, name->name);
+    return end != NULL && *end == '\0' ? &dvi_targets[name->row] : NULL;
+}
+
+static int compare_number(const void *key, const void *item)
+{
+    const uint32_t *number = key;
+    const struct dvi_target_number *entry = item;
+    return *number < entry->number ? -1 : *number > entry->number;
+}
+
+/** The first entry of that number, or NULL. */
+static const struct dvi_target_number *first_of(const struct dvi_target_number *table,
+                                                uint32_t count, uint32_t number)
+{
+    const struct dvi_target_number *entry =
+        bsearch(&number, table, count, sizeof *table, compare_number);
+    while (entry != NULL && entry > table && entry[-1].number == number)
+        entry--;
+    return entry;
+}
+
+static const struct devimg_target *row_of(const struct dvi_target_number *table, uint32_t count,
+                                          uint64_t number)
+{
+    if (number > UINT32_MAX)
+        return NULL;
+    const struct dvi_target_number *entry = first_of(table, count, (uint32_t)number);
+    return entry == NULL ? NULL : &dvi_targets[entry->row];
+}
+
+const struct devimg_target *dvi_target_of_ip(uint64_t ip_version)
+{
+    return row_of(dvi_target_ips, dvi_target_ip_count, ip_version & ~reserved_bits);
+}
+
+const struct devimg_target *dvi_target_of_ip_or_former(uint64_t ip_version)
+{
+    const struct devimg_target *target = dvi_target_of_ip(ip_version);
+    if (target != NULL)
+        return target;
+    return row_of(dvi_target_formers, dvi_target_former_count, ip_version & ~reserved_bits);
+}
+
+bool dvi_target_has_ip(const struct devimg_target *target, uint64_t ip_version)
+{
+    const uint64_t ip = ip_version & ~reserved_bits;
+    if (target == NULL || ip > UINT32_MAX)
+        return false;
+    if (target->ip_version == ip)
+        return true;
+    const struct dvi_target_number *end = dvi_target_formers + dvi_target_former_count;
+    const struct dvi_target_number *entry =
+        first_of(dvi_target_formers, dvi_target_former_count, (uint32_t)ip);
+    for (; entry != NULL && entry < end && entry->number == ip; entry++)
+        if (&dvi_targets[entry->row] == target)
+            return true;
+    return false;
+}
+
+const struct devimg_target *dvi_target_of_product_family(uint64_t product_family)
+{
+    return row_of(dvi_target_families, dvi_target_family_count, product_family);
+}
+
+/** A number without leading zeros, at most `most`; `*text` moves behind it. */
+static bool read_number(const char **text, uint64_t most, uint64_t *out)
+{
+    const char *at = *text;
+    uint64_t number = 0;
+    while (*at >= '0' && *at <= '9' && number <= most)
+        number = number * 10 + (uint64_t)(*at++ - '0');
+    if (at == *text || number > most || (**text == '0' && at - *text > 1))
+        return false;
+    *text = at;
+    *out = number;
+    return true;
+}
+
+/** "12.55.8", or with `between` instead of the dots. */
+static bool read_version(const char *text, char between, uint64_t *ip)
+{
+    uint64_t arch = 0;
+    uint64_t release = 0;
+    uint64_t revision = 0;
+    if (!read_number(&text, MAX_ARCH, &arch) || *text++ != between ||
+        !read_number(&text, MAX_RELEASE, &release) || *text++ != between ||
+        !read_number(&text, MAX_REVISION, &revision) || *text != '\0')
+        return false;
+    *ip = arch << 22 | release << 14 | revision;
+    return true;
+}
+
+/** What follows "intel_gpu_": a version as DPC++ numbers it, or the name of an Intel GPU. */
+static const struct devimg_target *row_of_sycl(const char *text)
+{
+    uint64_t ip = 0;
+    if (read_version(text, '_', &ip)) {
+        const struct devimg_target *target =
+            row_of(dvi_target_sycl_ips, dvi_target_sycl_ip_count, ip);
+        return target != NULL ? target : dvi_target_of_ip_or_former(ip);
+    }
+    const struct devimg_target *target = row_named(text);
+    return target != NULL && target->ip_version != DEVIMG_UNKNOWN ? target : NULL;
+}
+
+const struct devimg_target *devimg_target_find(const char *name)
+{
+    if (name == NULL)
+        return NULL;
+    uint64_t ip = 0;
+    if (read_version(name, '.', &ip))
+        return dvi_target_of_ip_or_former(ip);
+    const char *rest = dvi_target_spelled(name, sycl_prefix);
+    return rest != NULL ? row_of_sycl(rest) : row_named(name);
+}
+
+const struct devimg_target *devimg_target_at(uint32_t i)
+{
+    return i < dvi_target_count ? &dvi_targets[i] : NULL;
+}
