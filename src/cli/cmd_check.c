@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/options.h"
+#include "output/stamp.h"
+
+enum { POLICY = DVI_OPTION_OWN, WRITE_BASELINE, STAMP, STRICT };
+
+/* clang-format off */
+static const struct dvi_option options[] = {
+    { POLICY, "policy", 0, DVI_VALUE_FILE, "FILE",
+      "what to hold the files to (YAML); the options here override it", NULL },
+    { DVI_OPTION_POLICY_KEY, "targets", 0, DVI_VALUE_TEXT, "T[,T]",
+      "a native image for each, in every module: names, IP versions, families, default-intel",
+      "targets" },
+    { DVI_OPTION_POLICY_KEY, "fallback", 0, DVI_VALUE_TEXT, "T[,T]",
+      "portable images that every module must have as well, such as spir64", "fallback" },
+    { DVI_OPTION_POLICY_KEY, "compression", 0, DVI_VALUE_CHOICE, "required|any",
+      "whether an image of 512 bytes or more may be stored raw", "compression" },
+    { DVI_OPTION_POLICY_KEY, "extra-targets", 0, DVI_VALUE_CHOICE, "deny|allow",
+      "whether an image may be for a target that is not listed", "extra-targets" },
+    { DVI_OPTION_POLICY_KEY, "sub-group-sizes", 0, DVI_VALUE_TEXT, "targets|any|N[,N]",
+      "sizes that kernels may require: what every target accepts, any, or these",
+      "sub-group-sizes" },
+    { DVI_OPTION_POLICY_KEY, "features", 0, DVI_VALUE_CHOICE, "targets|any",
+      "whether every target must have what kernels need, such as fp64", "features" },
+    { DVI_OPTION_POLICY_KEY, "scratch", 0, DVI_VALUE_CHOICE, "none|any",
+      "whether kernels may use private and spill memory", "scratch" },
+    { DVI_OPTION_POLICY_KEY, "ratchet", 0, DVI_VALUE_FILE, "FILE",
+      "kernels that may still use scratch, and how much; the list may only shrink",
+      "scratch.ratchet" },
+    { DVI_OPTION_POLICY_KEY, "gap", 0, DVI_VALUE_TEXT, "\"PATTERN without T[,T]: REASON\"",
+      "images known to be missing, by kernel name; or by unit, as \"unit:PATTERN\"; repeatable",
+      "gaps" },
+    { DVI_OPTION_POLICY_KEY, "rules", 0, DVI_VALUE_TEXT, "NAME=on|off|error|warning|note[,...]",
+      "switch rules, or set how severe they are", "rules" },
+    { DVI_OPTION_POLICY_KEY, "no-rule", 0, DVI_VALUE_TEXT, "NAME[,NAME]",
+      "switch rules off", "no-rule" },
+    { DVI_OPTION_POLICY_KEY, "baseline", 0, DVI_VALUE_FILE, "FILE",
+      "findings that are accepted, exactly as listed", "baseline" },
+    { WRITE_BASELINE, "write-baseline", 0, DVI_VALUE_FILE, "FILE",
+      "accept what is found now: write it as a baseline", NULL },
+    { DVI_OPTION_POLICY_KEY, "ocloc", 0, DVI_VALUE_FILE, "PATH",
+      "run this ocloc to ask for IP versions instead of trusting the tables", "ocloc" },
+    { DVI_OPTION_POLICY_KEY, "promised", 0, DVI_VALUE_FILE, "FILE",
+      "compile_commands.json: compare what its lines ask for with what the files hold",
+      "promised" },
+    { STAMP, "stamp", 0, DVI_VALUE_FILE, "FILE",
+      "written when every file passes; removed otherwise", NULL },
+    { STRICT, "strict", 0, DVI_VALUE_NONE, NULL, "warnings fail as well", NULL },
+};
+/* clang-format on */
+
+static enum dvi_exit complain(const struct devimg_error *err, enum dvi_exit status)
+{
+    dvi_complain(err);
+    return status;
+}
+
+/* A policy that cannot be understood is wrong usage; one that cannot be read is not. */
+static enum dvi_exit status_of(const struct devimg_error *err)
+{
+    const bool wrong = err->status == DEVIMG_MALFORMED || err->status == DEVIMG_TRUNCATED ||
+                       err->status == DEVIMG_UNSUPPORTED;
+    return wrong ? DVI_EXIT_USAGE : DVI_EXIT_UNREADABLE;
+}
+
+static enum devimg_status read_policy(const struct dvi_line *line, struct devimg_policy *policy,
+                                      struct devimg_error *err)
+{
+    const struct dvi_setting *file = dvi_line_get(line, POLICY);
+    if (file != NULL)
+        DVI_TRY(devimg_policy_load(policy, file->text, err));
+    for (size_t i = 0; i < line->settings.count; i++) {
+        const struct dvi_setting *s = &line->settings.items[i];
+        if (s->option->key != NULL)
+            DVI_TRY(devimg_policy_set(policy, s->option->key, s->text, err));
+    }
+    return DEVIMG_OK;
+}
+
+static void check_file(struct dvi_line *line, struct devimg_report *report, const char *path)
+{
+    struct devimg_error err = { 0 };
+    uint32_t first = 0, count = 0;
+    struct devimg_file *file = dvi_open_input(line, path, false);
+    if (file == NULL)
+        return;
+    if (devimg_report_add(report, file, &first, &count, &err) == DEVIMG_OK)
+        dvi_output_check(&line->out, file, path, report, first, count);
+    else
+        dvi_output_unreadable(&line->out, path, &err);
+    devimg_close(file);
+}
+
+static enum dvi_exit check(struct dvi_line *line, struct devimg_report *report)
+{
+    struct devimg_error err = { 0 };
+    const struct dvi_setting *baseline = dvi_line_get(line, WRITE_BASELINE);
+    dvi_output_begin(&line->out);
+    for (size_t i = 0; i < line->words.count; i++)
+        check_file(line, report, line->words.items[i]);
+    const uint32_t told = devimg_report_count(report);
+    const enum devimg_status finished = devimg_report_finish(report, &err);
+    dvi_output_policy(&line->out, report, told);
+    const enum dvi_exit status = dvi_output_end(&line->out);
+    if (finished != DEVIMG_OK)
+        return complain(&err, DVI_EXIT_UNREADABLE);
+    if (baseline != NULL && devimg_report_write_baseline(report, baseline->text, &err) != DEVIMG_OK)
+        return complain(&err, DVI_EXIT_UNREADABLE);
+    return status;
+}
+
+static enum dvi_exit check_with(struct dvi_line *line, const struct devimg_policy *policy)
+{
+    struct devimg_error err = { 0 };
+    struct devimg_report *report = NULL;
+    const struct dvi_setting *stamp = dvi_line_get(line, STAMP);
+    if (devimg_report_new(policy, &report, &err) != DEVIMG_OK)
+        return complain(&err, DVI_EXIT_UNREADABLE);
+    const enum dvi_exit status = check(line, report);
+    devimg_report_free(report);
+    if (status == DVI_EXIT_OK && stamp != NULL && dvi_stamp_write(stamp->text, &err) != DEVIMG_OK)
+        return complain(&err, DVI_EXIT_UNREADABLE);
+    return status;
+}
+
+static enum dvi_exit run(struct dvi_line *line)
+{
+    struct devimg_error err = { 0 };
+    struct devimg_policy *policy = NULL;
+    const struct dvi_setting *stamp = dvi_line_get(line, STAMP);
+    if (line->words.count == 0)
+        return dvi_usage(line->command, "name a file");
+    if (stamp != NULL && dvi_stamp_remove(stamp->text, &err) != DEVIMG_OK)
+        return complain(&err, DVI_EXIT_UNREADABLE);
+    line->out.verdict = true;
+    line->out.strict = dvi_line_get(line, STRICT) != NULL;
+    enum dvi_exit status = DVI_EXIT_OK;
+    if (devimg_policy_new(&policy, &err) != DEVIMG_OK ||
+        read_policy(line, policy, &err) != DEVIMG_OK)
+        status = complain(&err, status_of(&err));
+    else
+        status = check_with(line, policy);
+    devimg_policy_free(policy);
+    return status;
+}
+
+const struct dvi_command dvi_command_check = {
+    .name = "check",
+    .words = "FILE...",
+    .completes_files = true,
+    .summary = "hold files to a policy, for use in builds and CI",
+    .text = "The first line of each file is the verdict: pass or FAIL. Then the findings: how "
+            "severe, which rule, where, what is wrong, and how to mend it. Findings that say the "
+            "same of several modules are folded; -v and JSON list each.\n\n"
+            "Errors make the exit status 1; warnings do so with --strict; notes never do. Every "
+            "option that names a key of the policy file overrides that file. Looking starts no "
+            "program, but for --ocloc, which runs the one it names.",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .reads_files = true,
+    .examples =
+        "devimg check build/libfoo.so --targets default-intel --fallback spir64 --compression "
+        "required\tEvery default Intel GPU has native code, a fallback is there, nothing is raw.\n"
+        "devimg check --policy devimg.yaml --stamp build/foo.stamp build/*.so\tFor a build: the "
+        "stamp is there exactly when the check passed.\n"
+        "devimg check --policy devimg.yaml --write-baseline known.tsv libfoo.so\tAccept today's "
+        "findings, to be told of new ones only.\n",
+    .run = run,
+};

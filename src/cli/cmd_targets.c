@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/options.h"
+#include "target/target.h"
+
+static bool add_all(struct dvi_target_set *set)
+{
+    const struct devimg_target *t = NULL;
+    for (uint32_t i = 0; (t = devimg_target_at(i)) != NULL; i++) {
+        const struct devimg_target **added = DVI_ADD(&set->known);
+        if (added == NULL)
+            return false;
+        *added = t;
+    }
+    return true;
+}
+
+static bool add_words(const struct dvi_line *line, struct dvi_target_set *set,
+                      struct dvi_arena *arena)
+{
+    struct devimg_error err = { 0 };
+    for (size_t i = 0; i < line->words.count; i++)
+        if (dvi_target_set_add(set, line->words.items[i], arena, &err) != DEVIMG_OK)
+            return false;
+    return true;
+}
+
+static enum dvi_exit run(struct dvi_line *line)
+{
+    struct dvi_target_set set = { 0 };
+    struct dvi_arena arena = { 0 };
+    enum dvi_exit status = DVI_EXIT_UNREADABLE;
+    if (line->words.count > 0 ? add_words(line, &set, &arena) : add_all(&set))
+        status = dvi_output_targets(&line->out, set.known.items, set.known.count, set.unknown.items,
+                                    set.unknown.count);
+    else
+        fputs("devimg: out of memory\n", stderr);
+    dvi_target_set_free(&set);
+    dvi_arena_free(&arena);
+    return status;
+}
+
+const struct dvi_command dvi_command_targets = {
+    .name = "targets",
+    .words = "[T]...",
+    .summary = "the tables: names, IP versions, sub-group sizes, products",
+    .text = "A row a target: its name, IP version, the sub-group sizes it accepts, whether it has "
+            "double precision, its family, other names of the same IP version and products. "
+            "Without a name, every target; with names, those: any spelling that other commands "
+            "accept, several between commas, a family or a set such as default-intel. Names that "
+            "no table has are all reported at once, with near ones, and make the exit status 1.",
+    .examples =
+        "devimg targets\tEvery target.\n"
+        "devimg targets acm-g10 20.1.4 default-intel\tWhat names, versions and sets mean.\n",
+    .run = run,
+};

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One table a command: what is parsed, what `devimg help` prints, what the man page says and what a
+ * shell completes all come from it.
+ */
+#ifndef DVI_CLI_OPTIONS_H
+#define DVI_CLI_OPTIONS_H
+
+#include "base/arena.h"
+#include "output/output.h"
+
+/** What an option's value may be; checked while the line is parsed. */
+enum dvi_value {
+    DVI_VALUE_NONE, /* a switch */
+    DVI_VALUE_TEXT,
+    DVI_VALUE_FILE,   /* as TEXT; a shell completes file names */
+    DVI_VALUE_CHOICE, /* one of the words of `shown` between '|' */
+    DVI_VALUE_COUNT,  /* a decimal number from 1 to UINT32_MAX */
+    DVI_VALUE_SIZE    /* a number of bytes from 1, with K, M or G for binary units */
+};
+
+/** Options of every command, then those of one. */
+enum dvi_option_id {
+    DVI_OPTION_HELP,
+    DVI_OPTION_VERSION,
+    DVI_OPTION_FORMAT,
+    DVI_OPTION_COLOR,
+    DVI_OPTION_QUIET,
+    DVI_OPTION_VERBOSE,
+    DVI_OPTION_JOBS,
+    DVI_OPTION_MAX_INFLATED_SIZE,
+    DVI_OPTION_MAX_TOTAL_INFLATED_SIZE,
+    DVI_OPTION_MAX_DEPTH,
+    DVI_OPTION_MAX_MEMBERS,
+    DVI_OPTION_MAX_IMAGES,
+    DVI_OPTION_MAX_KERNELS,
+    DVI_OPTION_POLICY_KEY, /* of `check`: `key` is set in the policy */
+    DVI_OPTION_OWN         /* a command numbers its own from here */
+};
+
+struct dvi_option {
+    int id;
+    const char *name; /* without the two dashes */
+    char letter;      /* -j; 0: none */
+    enum dvi_value value;
+    const char *shown; /* "FILE", "text|json"; NULL for a switch */
+    const char *help;
+    const char *key; /* of the policy; NULL: none */
+};
+
+/** An option as it was given. */
+struct dvi_setting {
+    const struct dvi_option *option;
+    const char *text; /* "" for a switch */
+    uint64_t number;  /* of COUNT and SIZE */
+};
+
+struct dvi_command;
+
+/** A parsed command line; the words are those of argv. */
+struct dvi_line {
+    const struct dvi_command *command;
+    DVI_LIST(struct dvi_setting) settings; /* in the order given */
+    DVI_LIST(const char *) words;          /* what is no option */
+    bool help, version;
+    struct devimg_opts opts;
+    struct dvi_output out;
+};
+
+struct dvi_command {
+    const char *name;
+    const char *words;    /* "FILE..." */
+    bool completes_files; /* its words are files */
+    const char *summary;  /* one line, no full stop */
+    const char *text;     /* paragraphs between empty lines; each one line in the source */
+    const struct dvi_option *options; /* its own */
+    size_t option_count;
+    bool reads_files;     /* takes the options about limits and workers */
+    const char *examples; /* lines "COMMAND\tWHAT IT DOES" */
+    enum dvi_exit (*run)(struct dvi_line *line);
+};
+
+#define DVI_COMMAND(name) extern const struct dvi_command dvi_command_##name;
+#include "cli/commands.def"
+#undef DVI_COMMAND
+
+/** NULL past the end. */
+const struct dvi_command *dvi_command_at(size_t index);
+/** NULL: no such command. */
+const struct dvi_command *dvi_command_find(const char *name);
+/** The command whose name is nearest to `name`, or NULL when none is near. */
+const struct dvi_command *dvi_command_nearest(const char *name);
+
+/** The options of a command, its own first; NULL past the end. `command` NULL: the shared ones. */
+const struct dvi_option *dvi_option_at(const struct dvi_command *command, size_t index);
+
+/**
+ * Parse the words after the command's name: options and words may mix, "--" ends the options.
+ * Wrong usage is said on stderr. Free the line in either case.
+ */
+bool dvi_line_parse(struct dvi_line *line, const struct dvi_command *command, int count,
+                    char *const *words);
+void dvi_line_free(struct dvi_line *line);
+/** The last setting of an option, or NULL. */
+const struct dvi_setting *dvi_line_get(const struct dvi_line *line, int id);
+/** "devimg check: TEXT (see devimg help check)" on stderr; returns DVI_EXIT_USAGE. */
+enum dvi_exit dvi_usage(const struct dvi_command *command, const char *format, ...)
+    DVI_PRINTF(2, 3);
+
+void dvi_print_overview(FILE *file);
+void dvi_print_help(FILE *file, const struct dvi_command *command);
+/** roff; `command` NULL: devimg(1) itself. */
+void dvi_print_man(FILE *file, const struct dvi_command *command);
+/** @return false: no such shell. */
+bool dvi_print_completion(FILE *file, const char *shell);
+
+/** Open the file `path`, decode its kernels where `kernels` says so. A failure is put into the
+ *  answer; NULL then. */
+struct devimg_file *dvi_open_input(struct dvi_line *line, const char *path, bool kernels);
+
+#endif
