@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
 #include "cli/options.h"
 #include "output/stamp.h"
 
@@ -63,18 +65,33 @@ static enum dvi_exit status_of(const struct devimg_error *err)
     return wrong ? DVI_EXIT_USAGE : DVI_EXIT_UNREADABLE;
 }
 
-static enum devimg_status read_policy(const struct dvi_line *line, struct devimg_policy *policy,
-                                      struct devimg_error *err)
+/* Wrong values are said of the option: "--targets: no table has ...". */
+static enum dvi_exit refuse(const struct dvi_line *line, const struct dvi_option *option,
+                            const struct devimg_error *err)
 {
+    const size_t size = strlen(option->key);
+    const bool named = strncmp(err->text, option->key, size) == 0 && err->text[size] == ':';
+    if (status_of(err) != DVI_EXIT_USAGE)
+        return complain(err, DVI_EXIT_UNREADABLE);
+    if (strcmp(err->source, option->key) != 0 && err->source[0] != '\0')
+        return complain(err, DVI_EXIT_USAGE); /* a file that the option names */
+    return dvi_usage(line->command, "--%s: %s", option->name,
+                     named ? err->text + size + 1 + strspn(err->text + size + 1, " ") : err->text);
+}
+
+static enum dvi_exit read_policy(const struct dvi_line *line, struct devimg_policy *policy)
+{
+    struct devimg_error err = { 0 };
     const struct dvi_setting *file = dvi_line_get(line, POLICY);
-    if (file != NULL)
-        DVI_TRY(devimg_policy_load(policy, file->text, err));
+    if (file != NULL && devimg_policy_load(policy, file->text, &err) != DEVIMG_OK)
+        return complain(&err, status_of(&err));
     for (size_t i = 0; i < line->settings.count; i++) {
         const struct dvi_setting *s = &line->settings.items[i];
-        if (s->option->key != NULL)
-            DVI_TRY(devimg_policy_set(policy, s->option->key, s->text, err));
+        if (s->option->key != NULL &&
+            devimg_policy_set(policy, s->option->key, s->text, &err) != DEVIMG_OK)
+            return refuse(line, s->option, &err);
     }
-    return DEVIMG_OK;
+    return DVI_EXIT_OK;
 }
 
 static void check_file(struct dvi_line *line, struct devimg_report *report, const char *path)
@@ -134,11 +151,10 @@ static enum dvi_exit run(struct dvi_line *line)
         return complain(&err, DVI_EXIT_UNREADABLE);
     line->out.verdict = true;
     line->out.strict = dvi_line_get(line, STRICT) != NULL;
-    enum dvi_exit status = DVI_EXIT_OK;
-    if (devimg_policy_new(&policy, &err) != DEVIMG_OK ||
-        read_policy(line, policy, &err) != DEVIMG_OK)
-        status = complain(&err, status_of(&err));
-    else
+    if (devimg_policy_new(&policy, &err) != DEVIMG_OK)
+        return complain(&err, DVI_EXIT_UNREADABLE);
+    enum dvi_exit status = read_policy(line, policy);
+    if (status == DVI_EXIT_OK)
         status = check_with(line, policy);
     devimg_policy_free(policy);
     return status;

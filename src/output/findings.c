@@ -74,7 +74,33 @@ static int compare_text(const char *a, const char *b)
     return strcmp(a, b);
 }
 
-/* Two findings that say the same of different places are 0 apart. */
+/* Where a message names its target together with the IP version, "acm-g10 (12.55.8)": the text from
+ * there on, and `*rest` behind it. NULL: it does not. */
+static const char *named_target(const struct devimg_finding *f, const char **rest)
+{
+    const size_t size = f->target != NULL ? strlen(f->target) : 0;
+    const char *at = size > 0 ? strstr(f->message, f->target) : NULL;
+    if (at == NULL || strncmp(at + size, " (", 2) != 0)
+        return NULL;
+    *rest = strchr(at + size, ')');
+    return *rest != NULL ? at : NULL;
+}
+
+/* Messages that differ only in the target that they name are 0 apart. */
+static int compare_messages(const struct devimg_finding *a, const struct devimg_finding *b)
+{
+    const char *a_rest = NULL, *b_rest = NULL;
+    const char *a_at = named_target(a, &a_rest), *b_at = named_target(b, &b_rest);
+    if (a_at == NULL || b_at == NULL)
+        return a_at == b_at ? strcmp(a->message, b->message) : a_at == NULL ? -1 : 1;
+    const size_t a_size = (size_t)(a_at - a->message), b_size = (size_t)(b_at - b->message);
+    int order = compare_numbers(a_size, b_size);
+    if (order == 0)
+        order = memcmp(a->message, b->message, a_size);
+    return order != 0 ? order : strcmp(a_rest, b_rest);
+}
+
+/* Findings that say the same of different places or targets are 0 apart. */
 static int compare_meaning(const struct devimg_finding *a, const struct devimg_finding *b)
 {
     int order = compare_numbers(b->severity, a->severity);
@@ -85,10 +111,8 @@ static int compare_meaning(const struct devimg_finding *a, const struct devimg_f
     if (order == 0)
         order = compare_text(a->hint, b->hint);
     if (order == 0)
-        order = compare_text(a->message, b->message);
-    if (order == 0)
-        order = compare_text(a->kernel, b->kernel);
-    return order != 0 ? order : compare_text(a->target, b->target);
+        order = compare_messages(a, b);
+    return order != 0 ? order : compare_text(a->kernel, b->kernel);
 }
 
 static int by_meaning(const void *left, const void *right)
@@ -100,17 +124,15 @@ static int by_meaning(const void *left, const void *right)
 
 /* Findings that are printed as one. */
 struct fold {
-    const struct devimg_finding *first;
-    uint32_t at; /* of the first */
-    uint32_t count;
-    bool modules; /* they differ in their module */
+    struct dvi_finding_ref *items; /* in the order they came */
+    size_t count;
 };
 
 static int by_place(const void *left, const void *right)
 {
     const struct fold *a = left, *b = right;
-    const int order = compare_numbers(b->first->severity, a->first->severity);
-    return order != 0 ? order : compare_numbers(a->at, b->at);
+    const int order = compare_numbers(b->items->finding->severity, a->items->finding->severity);
+    return order != 0 ? order : compare_numbers(a->items->at, b->items->at);
 }
 
 static size_t fold(struct dvi_finding_ref *items, size_t count, bool every, struct fold *out)
@@ -118,13 +140,11 @@ static size_t fold(struct dvi_finding_ref *items, size_t count, bool every, stru
     size_t folds = 0;
     qsort(items, count, sizeof *items, by_meaning);
     for (size_t i = 0; i < count; i++) {
-        const struct devimg_finding *f = items[i].finding;
-        if (!every && folds > 0 && compare_meaning(out[folds - 1].first, f) == 0) {
-            out[folds - 1].modules |= f->module != out[folds - 1].first->module;
+        if (!every && folds > 0 &&
+            compare_meaning(out[folds - 1].items->finding, items[i].finding) == 0)
             out[folds - 1].count++;
-        } else {
-            out[folds++] = (struct fold){ f, items[i].at, 1, false };
-        }
+        else
+            out[folds++] = (struct fold){ &items[i], 1 };
     }
     qsort(out, folds, sizeof *out, by_place);
     return folds;
@@ -175,11 +195,53 @@ static bool same_hint(const struct devimg_finding *a, const struct devimg_findin
            compare_text(a->code, b->code) == 0 && compare_text(a->hint, b->hint) == 0;
 }
 
+static int by_target(const void *left, const void *right)
+{
+    const struct dvi_finding_ref *a = left, *b = right;
+    const int order = compare_text(a->finding->target, b->finding->target);
+    return order != 0 ? order : compare_numbers(a->at, b->at);
+}
+
+static size_t count_modules(const struct fold *fold)
+{
+    size_t count = 1;
+    for (size_t i = 1; i < fold->count; i++)
+        count += fold->items[i].record != fold->items[i - 1].record ||
+                 fold->items[i].finding->module != fold->items[i - 1].finding->module;
+    return count;
+}
+
+/* "28 in all: for acm-g10 acm-g12 (2), in 14 modules (-v lists them)". Reorders the items. */
+static void print_more(FILE *file, const struct fold *fold)
+{
+    enum { MOST_TARGETS = 24 };
+    const size_t modules = count_modules(fold);
+    size_t targets = 0;
+    fprintf(file, "    %zu in all", fold->count);
+    qsort(fold->items, fold->count, sizeof *fold->items, by_target);
+    for (size_t i = 0; i < fold->count; i++) {
+        const char *target = fold->items[i].finding->target;
+        if (target == NULL ||
+            (i > 0 && compare_text(target, fold->items[i - 1].finding->target) == 0))
+            continue;
+        if (targets < MOST_TARGETS) {
+            fputs(targets == 0 ? ": for " : " ", file);
+            dvi_escape(file, target);
+        }
+        targets++;
+    }
+    if (targets > 1)
+        fprintf(file, "%s (%zu)", targets > MOST_TARGETS ? " ..." : "", targets);
+    if (modules > 1)
+        fprintf(file, "%s in %zu modules", targets > 0 ? "," : ":", modules);
+    fputs(" (-v lists them)\n", file);
+}
+
 static void print_fold(const struct dvi_output *out, const struct devimg_file *file,
                        const struct fold *fold)
 {
     static const enum dvi_style styles[] = { DVI_BOLD, DVI_YELLOW, DVI_RED };
-    const struct devimg_finding *f = fold->first;
+    const struct devimg_finding *f = fold->items->finding;
     fputs("  ", out->file);
     dvi_style_on(out, styles[f->severity]);
     fputs(devimg_severity_name(f->severity), out->file);
@@ -195,11 +257,8 @@ static void print_fold(const struct dvi_output *out, const struct devimg_file *f
     print_place(out, file, f);
     dvi_escape(out->file, f->message);
     putc('\n', out->file);
-    if (fold->count > 1) {
-        fputs("    and ", out->file);
-        dvi_print_count(out->file, fold->count - 1, fold->modules ? "more module" : "more place");
-        fputs(" (-v lists them)\n", out->file);
-    }
+    if (fold->count > 1)
+        print_more(out->file, fold);
 }
 
 bool dvi_findings_print(const struct dvi_output *out, const struct devimg_file *file,
@@ -213,9 +272,10 @@ bool dvi_findings_print(const struct dvi_output *out, const struct devimg_file *
             items[i] = findings->items[i];
         const size_t fold_count = fold(items, count, out->verbose > 0, folds);
         for (size_t i = 0; i < fold_count; i++) {
-            const struct devimg_finding *f = folds[i].first;
+            const struct devimg_finding *f = folds[i].items->finding;
             print_fold(out, file, &folds[i]);
-            if (f->hint != NULL && (i + 1 == fold_count || !same_hint(f, folds[i + 1].first))) {
+            if (f->hint != NULL &&
+                (i + 1 == fold_count || !same_hint(f, folds[i + 1].items->finding))) {
                 fputs("    hint: ", out->file);
                 dvi_escape(out->file, f->hint);
                 putc('\n', out->file);

@@ -181,7 +181,7 @@ static void target_rows(struct dvi_table *table, const void *data)
         dvi_cell(table, image->target != NULL               ? image->target
                         : group->class == DVI_CLASS_ARCHIVE ? "(archives)"
                                                             : "(not stated)");
-        dvi_cell(table, dvi_ip_text(image->ip_version, ip));
+        dvi_cell(table, dvi_ip_or_null(image->ip_version, ip));
         dvi_cell_format(table, "%s%s", devimg_format_name(image->format),
                         group->class == DVI_CLASS_SUPPORT ? " (support)" : "");
         dvi_cell_number(table, group->image_count);

@@ -92,7 +92,7 @@ static void image_json(struct dvi_json *j, const struct devimg_record *record, u
     dvi_json_text(j, "section", image->section);
     dvi_json_text(j, "entry_id", image->entry_id);
     dvi_json_text(j, "target", image->target);
-    dvi_json_text(j, "ip_version", dvi_ip_text(image->ip_version, ip));
+    dvi_json_text(j, "ip_version", dvi_ip_or_null(image->ip_version, ip));
     dvi_json_bool(j, "family_only", image->family_only != 0);
     dvi_json_text(j, "format", devimg_format_name(image->format));
     dvi_json_number(j, "offset", image->offset);

@@ -37,7 +37,7 @@ static void target_rows(struct dvi_table *table, const void *data)
         const struct devimg_target *t = rows->items[i];
         char ip[DVI_SIZE_ROOM];
         dvi_cell(table, t->name);
-        dvi_cell(table, dvi_ip_text(t->ip_version, ip));
+        dvi_cell(table, dvi_ip_or_null(t->ip_version, ip));
         dvi_cell(table, t->kind);
         sub_groups_cell(table, t->sub_group_sizes);
         dvi_cell(table, fp64_text(t));
@@ -82,7 +82,7 @@ static void target_json(struct dvi_json *j, const struct devimg_target *t)
     dvi_json_object(j, NULL, DVI_JSON_ONE_LINE);
     dvi_json_text(j, "name", t->name);
     dvi_json_text(j, "kind", t->kind);
-    dvi_json_text(j, "ip_version", dvi_ip_text(t->ip_version, ip));
+    dvi_json_text(j, "ip_version", dvi_ip_or_null(t->ip_version, ip));
     list_json(j, "aliases", t->aliases, ",");
     list_json(j, "former_ips", t->former_ips, ",;");
     dvi_json_text(j, "family", t->family);

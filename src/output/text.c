@@ -56,7 +56,7 @@ const char *dvi_size_text(uint64_t size, char *buffer)
     return buffer;
 }
 
-const char *dvi_ip_text(uint64_t ip_version, char *buffer)
+const char *dvi_ip_or_null(uint64_t ip_version, char *buffer)
 {
     if (ip_version == DEVIMG_UNKNOWN)
         return NULL;

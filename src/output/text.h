@@ -15,7 +15,7 @@ enum { DVI_SIZE_ROOM = 24 };
 /** "512 B", "1.2 MiB"; "-" for DEVIMG_UNKNOWN. Returns `buffer`, of DVI_SIZE_ROOM bytes. */
 const char *dvi_size_text(uint64_t size, char *buffer);
 /** "12.55.8"; NULL for DEVIMG_UNKNOWN. Returns `buffer`, of DVI_SIZE_ROOM bytes. */
-const char *dvi_ip_text(uint64_t ip_version, char *buffer);
+const char *dvi_ip_or_null(uint64_t ip_version, char *buffer);
 /** "1 image", "2 images". */
 void dvi_print_count(FILE *file, uint64_t count, const char *noun);
 
