@@ -180,6 +180,13 @@ struct devimg_image {
     uint32_t aspect_count;
     uint64_t required_sub_group_size; /**< of the whole image, as its properties state it */
     const char *compile_options;      /**< of the descriptor; NULL: none */
+    const char *version;  /**< of the format: SPIR-V "1.4", zebin "1.53"; NULL: not looked at yet */
+    const char *producer; /**< the tool that wrote it, as the image numbers it, or NULL */
+    const uint32_t *capabilities; /**< SPIR-V: numbers of OpCapability; NULL: not SPIR-V, or not
+                                       looked at before devimg_read_kernels() */
+    uint32_t capability_count;
+    const char *const *extensions; /**< SPIR-V: texts of OpExtension */
+    uint32_t extension_count;
     const char *note;                 /**< one line a reader should know, or NULL */
 };
 
@@ -357,6 +364,13 @@ DEVIMG_API DEVIMG_CHECKED enum devimg_status devimg_report_finish(struct devimg_
 DEVIMG_API uint32_t devimg_report_count(const struct devimg_report *report);
 DEVIMG_API const struct devimg_finding *devimg_report_at(const struct devimg_report *report,
                                                          uint32_t i);
+/**
+ * Write every error and warning of the report, those accepted by a baseline included, as a file
+ * for the key "baseline". Written beside `path` and renamed: on failure `path` is as it was. IO.
+ */
+DEVIMG_API DEVIMG_CHECKED enum devimg_status
+devimg_report_write_baseline(const struct devimg_report *report, const char *path,
+                             struct devimg_error *err);
 DEVIMG_API void devimg_report_free(struct devimg_report *report);
 
 #ifdef __cplusplus

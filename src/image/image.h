@@ -8,12 +8,18 @@
 /** Facts from the headers; numbers not stated are DEVIMG_UNKNOWN. */
 struct dvi_image_facts {
     enum devimg_format format;
-    uint64_t ip_version;     /* Intel product config */
-    uint64_t product_family; /* Intel zebin note 1 (or e_machine of the old form) */
-    uint64_t core_family;    /* Intel zebin note 2 */
-    const char *target;      /* where the image itself names it ("spir64"); NULL otherwise */
-    uint64_t kernel_count;   /* where headers tell it */
-    const char *note;        /* one line a reader should know, or NULL; in the arena or static */
+    uint64_t ip_version;          /* Intel product config */
+    uint64_t product_family;      /* Intel zebin note 1 (or e_machine of the old form) */
+    uint64_t core_family;         /* Intel zebin note 2 */
+    const char *target;           /* where the image itself names it ("spir64"); NULL otherwise */
+    uint64_t kernel_count;        /* where headers tell it */
+    const char *version;          /* of the format: SPIR-V "1.4", zebin "1.53"; NULL: not stated */
+    const char *producer;         /* the tool that wrote it, as the image numbers it; NULL */
+    const uint32_t *capabilities; /* SPIR-V: numbers of OpCapability, in order; NULL: not SPIR-V */
+    uint32_t capability_count;
+    const char *const *extensions; /* SPIR-V: OpExtension, in order */
+    uint32_t extension_count;
+    const char *note; /* one line a reader should know, or NULL; in the arena or static */
 };
 
 /** Where kernels go: filled by one worker, merged in order by the caller. */
@@ -35,7 +41,7 @@ struct dvi_image_format {
     bool (*match)(struct dvi_view image);
     enum devimg_status (*facts)(struct dvi_view image, struct dvi_arena *arena,
                                 struct dvi_image_facts *out, struct devimg_error *err);
-    /* NULL: this kind has no kernels that can be listed */
+    /* NULL: this kind has no kernels that can be listed. END: this image has none that can. */
     enum devimg_status (*kernels)(struct dvi_view image, struct dvi_kernel_sink *sink,
                                   struct devimg_error *err);
 };

@@ -217,6 +217,8 @@ static enum devimg_status read_kernels(struct describing *d, uint32_t image,
         it->kernel_count++;
     }
     DVI_LIST_FREE(&sink.kernels);
+    if (status == DEVIMG_END) /* the format's kernels are not decoded: unknown */
+        return DEVIMG_OK;
     if (status == DEVIMG_OK) {
         it->image.kernel_count = it->kernel_count;
         DVI_TRY(keep_names(d, image));
@@ -254,6 +256,12 @@ static enum devimg_status describe_code(struct describing *d, uint32_t index,
     image->format = format->format;
     DVI_TRY(keep_of_image(d, format->facts(bytes, &d->worker->arena, &facts, err), index, err));
     image->format = facts.format;
+    image->version = facts.version;
+    image->producer = facts.producer;
+    image->capabilities = facts.capabilities;
+    image->capability_count = facts.capability_count;
+    image->extensions = facts.extensions;
+    image->extension_count = facts.extension_count;
     image->note = note_both(d, image->note, facts.note);
     DVI_TRY(keep_of_image(d, name_target(d, image, &facts, bytes, err), index, err));
     if (image->target == NULL && label != NULL && strcmp(label->kind, "selector") != 0)

@@ -61,6 +61,12 @@ static enum devimg_status take_facts(struct devimg_file *file, const struct job 
     }
     image->format = decoded->format;
     image->note = decoded->note;
+    image->version = decoded->version;
+    image->producer = decoded->producer;
+    image->capabilities = decoded->capabilities;
+    image->capability_count = decoded->capability_count;
+    image->extensions = decoded->extensions;
+    image->extension_count = decoded->extension_count;
     for (uint32_t i = job->image; i < job->end; i++) {
         const struct devimg_image *from = &job->described.images.items[i - job->image].image;
         if (from->kernel_count != DEVIMG_UNKNOWN && from->format != DEVIMG_FORMAT_ARCHIVE)

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * ELF32 and ELF64, little-endian. Source: System V gABI, chapter 4.
+ *
+ *            ELF64   ELF32
+ *   e_type   16      16      u16, then e_machine u16
+ *   e_shoff  40      32
+ *   e_shentsize, e_shnum, e_shstrndx: 58, 46
+ *   section: name u32, type u32; offset 24/16, size 32/20
+ */
+#include "image/device_elf.h"
+
+#include <inttypes.h>
+
+enum { SHT_NOBITS = 8, SHN_XINDEX = 0xffff };
+
+bool dvi_device_elf_peek(struct dvi_view v, uint16_t *type, uint16_t *machine)
+{
+    if (v.size < 52 || !dvi_starts_with(v, "\177ELF", 4) || (v.data[4] != 1 && v.data[4] != 2) ||
+        v.data[5] != 1)
+        return false;
+    *type = dvi_peek16(v, 16);
+    *machine = dvi_peek16(v, 18);
+    return true;
+}
+
+enum devimg_status dvi_device_elf_open(struct dvi_view v, struct dvi_device_elf *out,
+                                       struct devimg_error *err)
+{
+    struct dvi_device_elf elf = { .file = v, .names = dvi_view_of(NULL, 0, v.source) };
+    if (!dvi_device_elf_peek(v, &elf.type, &elf.machine))
+        return dvi_fail(err, DEVIMG_MALFORMED, v, 0, "no little-endian ELF header in %zu bytes",
+                        v.size);
+    elf.wide = v.data[4] == 2;
+    struct dvi_cursor c = dvi_cursor_at(v, elf.wide ? 40 : 32);
+    const uint64_t table = elf.wide ? dvi_le64(&c) : dvi_le32(&c);
+    dvi_skip(&c, 4 + 2 + 2 + 2);
+    elf.entry_size = dvi_le16(&c);
+    elf.section_count = dvi_le16(&c);
+    const uint32_t names_index = dvi_le16(&c);
+    DVI_TRY(dvi_cursor_check(&c, "ELF header", err));
+    if (elf.entry_size < (elf.wide ? 64 : 40) || elf.section_count == 0)
+        return dvi_fail(err, DEVIMG_MALFORMED, v, elf.wide ? 58 : 46,
+                        "ELF image with %" PRIu32 " section headers of %" PRIu32 " bytes",
+                        elf.section_count, elf.entry_size);
+    DVI_TRY(dvi_slice(v, table, (uint64_t)elf.section_count * elf.entry_size, "ELF section headers",
+                      &elf.headers, err));
+    if (names_index != 0 && names_index != SHN_XINDEX) {
+        struct dvi_device_section names = { 0 };
+        if (names_index >= elf.section_count)
+            return dvi_fail(err, DEVIMG_MALFORMED, v, elf.wide ? 62 : 50,
+                            "section of names %" PRIu32 ": there are %" PRIu32, names_index,
+                            elf.section_count);
+        DVI_TRY(dvi_device_elf_section(&elf, names_index, &names, err));
+        elf.names = names.data;
+    }
+    *out = elf;
+    return DEVIMG_OK;
+}
+
+enum devimg_status dvi_device_elf_section(const struct dvi_device_elf *elf, uint32_t i,
+                                          struct dvi_device_section *out, struct devimg_error *err)
+{
+    const struct dvi_view header = dvi_from(elf->headers, (uint64_t)i * elf->entry_size);
+    const uint64_t offset = elf->wide ? dvi_peek64(header, 24) : dvi_peek32(header, 16);
+    const uint64_t size = elf->wide ? dvi_peek64(header, 32) : dvi_peek32(header, 20);
+    struct dvi_device_section section = { .type = dvi_peek32(header, 4),
+                                          .name = dvi_view_of(NULL, 0, elf->file.source),
+                                          .data = dvi_view_of(NULL, 0, elf->file.source) };
+    if (section.type != SHT_NOBITS && section.type != 0)
+        DVI_TRY(dvi_slice(elf->file, offset, size, "ELF section", &section.data, err));
+    if (elf->names.size > 0)
+        DVI_TRY(dvi_text_at(elf->names, dvi_peek32(header, 0), "section name", &section.name, err));
+    *out = section;
+    return DEVIMG_OK;
+}
+
+enum devimg_status dvi_device_elf_find(const struct dvi_device_elf *elf, uint32_t type,
+                                       struct dvi_device_section *out, struct devimg_error *err)
+{
+    for (uint32_t i = 0; i < elf->section_count; i++)
+        if (dvi_peek32(elf->headers, (uint64_t)i * elf->entry_size + 4) == type)
+            return dvi_device_elf_section(elf, i, out, err);
+    return DEVIMG_END;
+}

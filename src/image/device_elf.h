@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The ELF around Intel device code: header and sections, nothing more. */
+#ifndef DVI_IMAGE_DEVICE_ELF_H
+#define DVI_IMAGE_DEVICE_ELF_H
+
+#include "image/image.h"
+
+struct dvi_device_elf {
+    struct dvi_view file;
+    bool wide; /* ELF64 */
+    uint16_t type, machine;
+    struct dvi_view headers; /* the section table */
+    struct dvi_view names;   /* empty: sections have no names */
+    uint32_t section_count, entry_size;
+};
+
+struct dvi_device_section {
+    struct dvi_view name; /* empty when the file has no name for it */
+    struct dvi_view data;
+    uint32_t type;
+};
+
+/** A little-endian ELF header; `*type` and `*machine` are e_type and e_machine. */
+bool dvi_device_elf_peek(struct dvi_view v, uint16_t *type, uint16_t *machine);
+
+/** TRUNCATED, MALFORMED: header or section table cannot be read. */
+DEVIMG_CHECKED enum devimg_status dvi_device_elf_open(struct dvi_view v, struct dvi_device_elf *out,
+                                                      struct devimg_error *err);
+/** Section `i` below section_count. */
+DEVIMG_CHECKED enum devimg_status dvi_device_elf_section(const struct dvi_device_elf *elf,
+                                                         uint32_t i, struct dvi_device_section *out,
+                                                         struct devimg_error *err);
+/** The first section of this type. END: there is none. */
+DEVIMG_CHECKED enum devimg_status dvi_device_elf_find(const struct dvi_device_elf *elf,
+                                                      uint32_t type, struct dvi_device_section *out,
+                                                      struct devimg_error *err);
+
+#endif

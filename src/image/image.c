@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "image/image.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#define DVI_IMAGE(name) extern const struct dvi_image_format dvi_image_##name;
+#include "image/images.def"
+#undef DVI_IMAGE
+
+static const struct dvi_image_format *const rows[] = {
+#define DVI_IMAGE(name) &dvi_image_##name,
+#include "image/images.def"
+#undef DVI_IMAGE
+};
+
+const struct dvi_image_format *dvi_image_format_of(struct dvi_view image)
+{
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        if (rows[i]->match(image))
+            return rows[i];
+    return NULL;
+}
+
+enum devimg_status dvi_kernel_add(struct dvi_kernel_sink *sink, struct dvi_view name,
+                                  struct devimg_kernel **out, struct devimg_error *err)
+{
+    if (sink->kernels.count >= sink->most)
+        return dvi_fail(err, DEVIMG_LIMIT, name, 0, "more than %" PRIu64 " kernels (max-kernels)",
+                        sink->most);
+    const char *text = dvi_arena_text(sink->arena, name);
+    struct devimg_kernel *kernel = text != NULL ? DVI_ADD(&sink->kernels) : NULL;
+    if (kernel == NULL)
+        return dvi_fail_memory(err, name.source);
+    *kernel = (struct devimg_kernel){ .name = text,
+                                      .record = DEVIMG_NONE,
+                                      .image = DEVIMG_NONE,
+                                      .module = DEVIMG_NONE,
+                                      .sub_group_size = DEVIMG_UNKNOWN,
+                                      .required_sub_group_size = DEVIMG_UNKNOWN,
+                                      .registers = DEVIMG_UNKNOWN,
+                                      .private_size = DEVIMG_UNKNOWN,
+                                      .spill_size = DEVIMG_UNKNOWN,
+                                      .slm_size = DEVIMG_UNKNOWN,
+                                      .scratch_size = DEVIMG_UNKNOWN,
+                                      .barrier_count = DEVIMG_UNKNOWN };
+    *out = kernel;
+    return DEVIMG_OK;
+}
+
+void dvi_ip_text(uint64_t ip_version, char out[24])
+{
+    (void)snprintf(out, 24, "%" PRIu64 ".%" PRIu64 ".%" PRIu64, ip_version >> 22 & 0x3ff,
+                   ip_version >> 14 & 0xff, ip_version & 0x3f);
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * zebin: an ELF of Intel GPU code.
+ * Sources: intel/intel-graphics-compiler IGC/ZEBinWriter/zebin/spec/elf.md and zeinfo.md;
+ * intel/compute-runtime shared/source/device_binary_format/zebin/zebin_elf.h, zebin_decoder.cpp.
+ *
+ *   e_machine 205 (EM_INTELGT) with any e_type, or, as older compilers wrote it, e_type 0xff11
+ *   (relocatable), 0xff12 (executable), 0xff13 (dynamic) with the product family in e_machine.
+ *   .text.<kernel>            code
+ *   .ze_info  0xff000011      YAML: kernels and what they need
+ *   .note.intelgt.compat      notes: owner size u32 (8), size u32, type u32, "IntelGT\0", data
+ *                             1 product family u32, 2 core family u32, 4 version text,
+ *                             6 product config u32: the IP version
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "image/device_elf.h"
+#include "image/ze_info.h"
+
+enum {
+    MACHINE_INTELGT = 205,
+    TYPE_FIRST = 0xff11,
+    TYPE_LAST = 0xff13,
+    SECTION_ZE_INFO = (int)0xff000011,
+    SECTION_NOTE = 7,
+    NOTE_FAMILY = 1,
+    NOTE_CORE = 2,
+    NOTE_VERSION = 4,
+    NOTE_CONFIG = 6,
+    MOST_NOTES = 64
+};
+static const char owner[] = "IntelGT";
+static const uint32_t config_reserved = 0x3fc0; /* bits 13:6 */
+
+static bool match(struct dvi_view v)
+{
+    uint16_t type = 0, machine = 0;
+    return dvi_device_elf_peek(v, &type, &machine) &&
+           (machine == MACHINE_INTELGT || (type >= TYPE_FIRST && type <= TYPE_LAST));
+}
+
+static enum devimg_status note_u32(struct dvi_view data, const char *what, uint64_t *out,
+                                   struct devimg_error *err)
+{
+    if (data.size != 4)
+        return dvi_fail(err, DEVIMG_MALFORMED, data, 0, "IntelGT note %s of %zu bytes: expected 4",
+                        what, data.size);
+    *out = dvi_peek32(data, 0);
+    return DEVIMG_OK;
+}
+
+static enum devimg_status take_note(uint32_t type, struct dvi_view data, struct dvi_arena *arena,
+                                    struct dvi_image_facts *out, struct devimg_error *err)
+{
+    uint64_t config = 0;
+    switch (type) {
+    case NOTE_FAMILY: return note_u32(data, "1 (product family)", &out->product_family, err);
+    case NOTE_CORE: return note_u32(data, "2 (core family)", &out->core_family, err);
+    case NOTE_VERSION:
+        out->version = dvi_arena_text(arena, data);
+        return out->version != NULL ? DEVIMG_OK : dvi_fail_memory(err, data.source);
+    case NOTE_CONFIG:
+        DVI_TRY(note_u32(data, "6 (product config)", &config, err));
+        if (config != 0)
+            out->ip_version = config & ~(uint64_t)config_reserved;
+        return DEVIMG_OK;
+    default: return DEVIMG_OK;
+    }
+}
+
+static enum devimg_status read_notes(struct dvi_view notes, struct dvi_arena *arena,
+                                     struct dvi_image_facts *out, struct devimg_error *err)
+{
+    struct dvi_cursor c = dvi_cursor_at(notes, 0);
+    for (int i = 0; i < MOST_NOTES && dvi_left(&c) > 0; i++) {
+        const uint32_t name_size = dvi_le32(&c);
+        const uint32_t size = dvi_le32(&c);
+        const uint32_t type = dvi_le32(&c);
+        const struct dvi_view name = dvi_take(&c, name_size);
+        dvi_skip(&c, -name_size & 3);
+        const struct dvi_view data = dvi_take(&c, size);
+        DVI_TRY(dvi_cursor_check(&c, "IntelGT note", err));
+        const size_t padding = -size & 3;
+        dvi_skip(&c, padding < dvi_left(&c) ? padding : dvi_left(&c));
+        if (name.size == sizeof owner && memcmp(name.data, owner, sizeof owner) == 0)
+            DVI_TRY(take_note(type, data, arena, out, err));
+    }
+    return DEVIMG_OK;
+}
+
+static enum devimg_status facts(struct dvi_view image, struct dvi_arena *arena,
+                                struct dvi_image_facts *out, struct devimg_error *err)
+{
+    struct dvi_device_elf elf = { 0 };
+    struct dvi_device_section section = { 0 };
+    bool has_notes = false, has_info = false;
+    DVI_TRY(dvi_device_elf_open(image, &elf, err));
+    for (uint32_t i = 0; i < elf.section_count; i++) {
+        DVI_TRY(dvi_device_elf_section(&elf, i, &section, err));
+        has_info = has_info || section.type == (uint32_t)SECTION_ZE_INFO;
+        if (section.type != SECTION_NOTE || !dvi_equals(section.name, ".note.intelgt.compat"))
+            continue;
+        if (has_notes)
+            return dvi_fail(err, DEVIMG_MALFORMED, section.data, 0,
+                            "a second section .note.intelgt.compat: expected one");
+        has_notes = true;
+        DVI_TRY(read_notes(section.data, arena, out, err));
+    }
+    if (elf.machine != MACHINE_INTELGT && out->product_family == DEVIMG_UNKNOWN)
+        out->product_family = elf.machine & 0x7fff;
+    if (!has_info)
+        return dvi_fail(err, DEVIMG_MALFORMED, image, 0,
+                        "zebin without a section .ze_info among %" PRIu32, elf.section_count);
+    return DEVIMG_OK;
+}
+
+static enum devimg_status kernels(struct dvi_view image, struct dvi_kernel_sink *sink,
+                                  struct devimg_error *err)
+{
+    struct dvi_device_elf elf = { 0 };
+    struct dvi_device_section info = { 0 };
+    DVI_TRY(dvi_device_elf_open(image, &elf, err));
+    const enum devimg_status status =
+        dvi_device_elf_find(&elf, (uint32_t)SECTION_ZE_INFO, &info, err);
+    if (status == DEVIMG_END)
+        return DEVIMG_OK; /* facts() has said it */
+    DVI_TRY(status);
+    return dvi_ze_info_kernels(info.data, sink, err);
+}
+
+const struct dvi_image_format dvi_image_zebin = {
+    .name = "zebin",
+    .format = DEVIMG_FORMAT_ZEBIN,
+    .match = match,
+    .facts = facts,
+    .kernels = kernels,
+};
