@@ -88,8 +88,8 @@ static bool read_output(const struct child *child, char *text, size_t room, size
         if (ready < 0 && errno == EINTR)
             continue;
         const bool keep = *size < room; /* what is past the room is read and dropped */
-        const ssize_t got = read(child->output, keep ? text + *size : rest,
-                                 keep ? room - *size : sizeof rest);
+        const ssize_t got =
+            read(child->output, keep ? text + *size : rest, keep ? room - *size : sizeof rest);
         if (got < 0 && errno == EINTR)
             continue;
         if (got <= 0)

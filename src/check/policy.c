@@ -23,8 +23,7 @@ enum devimg_status dvi_refuse(struct devimg_error *err, const struct dvi_spot *s
     va_start(values, format);
     (void)vsnprintf(text + used, sizeof text - (size_t)used, format, values);
     va_end(values);
-    const enum devimg_status st =
-        dvi_fail_plain(err, DEVIMG_MALFORMED, spot->source, "%s", text);
+    const enum devimg_status st = dvi_fail_plain(err, DEVIMG_MALFORMED, spot->source, "%s", text);
     if (err != NULL)
         err->offset = spot->offset;
     return st;
@@ -74,11 +73,11 @@ static enum devimg_status refuse_unknown(const char *key, const struct dvi_targe
     for (; shown < set->unknown.count; shown++) {
         const char *near = dvi_target_nearest(set->unknown.items[shown]);
         char one[80];
-        const int size =
-            near != NULL ? snprintf(one, sizeof one, "%s\"%.24s\" (near: %.24s)",
-                                    shown > 0 ? ", " : "", set->unknown.items[shown], near)
-                         : snprintf(one, sizeof one, "%s\"%.24s\"", shown > 0 ? ", " : "",
-                                    set->unknown.items[shown]);
+        const int size = near != NULL
+                             ? snprintf(one, sizeof one, "%s\"%.24s\" (near: %.24s)",
+                                        shown > 0 ? ", " : "", set->unknown.items[shown], near)
+                             : snprintf(one, sizeof one, "%s\"%.24s\"", shown > 0 ? ", " : "",
+                                        set->unknown.items[shown]);
         if (size < 0 || (size_t)size >= sizeof text - used)
             break;
         memcpy(text + used, one, (size_t)size + 1);
@@ -101,12 +100,12 @@ static enum devimg_status check_kinds(const char *key, const struct dvi_target_s
         const struct devimg_target *t = set->known.items[i];
         if ((strcmp(t->kind, "portable") == 0) == portable)
             continue;
-        return portable ? dvi_refuse(err, spot,
-                                     "%s: %s is no portable image: native targets go under targets",
-                                     key, t->name)
-                        : dvi_refuse(err, spot,
-                                     "%s: %s is portable: portable images go under fallback", key,
-                                     t->name);
+        return portable
+                   ? dvi_refuse(err, spot,
+                                "%s: %s is no portable image: native targets go under targets", key,
+                                t->name)
+                   : dvi_refuse(err, spot, "%s: %s is portable: portable images go under fallback",
+                                key, t->name);
     }
     return DEVIMG_OK;
 }
@@ -336,8 +335,7 @@ enum devimg_status dvi_policy_add_gap(struct devimg_policy *policy, bool by_unit
 
 static const char *slice_text(struct devimg_policy *policy, const char *from, const char *to)
 {
-    return dvi_arena_text(&policy->arena,
-                          trimmed(dvi_view_of(from, (size_t)(to - from), "gaps")));
+    return dvi_arena_text(&policy->arena, trimmed(dvi_view_of(from, (size_t)(to - from), "gaps")));
 }
 
 /* "PATTERN without A,B: REASON"; a pattern that starts with "unit:" is one for units. */
@@ -348,8 +346,8 @@ static enum devimg_status set_gaps(struct devimg_policy *policy, const char *val
     const char *without = strstr(value, middle);
     const char *colon = without != NULL ? strchr(without + sizeof middle - 1, ':') : NULL;
     if (colon == NULL)
-        return dvi_refuse(err, spot,
-                          "gaps: \"%.60s\": expected \"PATTERN without A,B: REASON\"", value);
+        return dvi_refuse(err, spot, "gaps: \"%.60s\": expected \"PATTERN without A,B: REASON\"",
+                          value);
     const bool by_unit = strncmp(value, "unit:", 5) == 0;
     const char *pattern = slice_text(policy, value + (by_unit ? 5 : 0), without);
     const char *list = slice_text(policy, without + sizeof middle - 1, colon);
@@ -384,8 +382,9 @@ static enum devimg_status set_rule(struct devimg_policy *policy, const char *nam
         }
     }
     const char *near = dvi_nearest_word(name, rule_names);
-    return near != NULL ? dvi_refuse(err, spot, "no rule \"%.40s\": did you mean \"%s\"?", name, near)
-                        : dvi_refuse(err, spot, "no rule \"%.40s\"", name);
+    return near != NULL
+               ? dvi_refuse(err, spot, "no rule \"%.40s\": did you mean \"%s\"?", name, near)
+               : dvi_refuse(err, spot, "no rule \"%.40s\"", name);
 }
 
 /* "NAME=WORD,NAME=WORD" */
@@ -393,9 +392,9 @@ static enum devimg_status set_rules(struct devimg_policy *policy, const char *va
                                     const struct dvi_spot *spot, struct devimg_error *err)
 {
     static const struct word words[] = {
-        { "on", DVI_SETTING_ON },           { "off", DVI_SETTING_OFF },
-        { "error", DVI_SETTING_ERROR },     { "warning", DVI_SETTING_WARNING },
-        { "note", DVI_SETTING_NOTE },       { NULL, 0 }
+        { "on", DVI_SETTING_ON },       { "off", DVI_SETTING_OFF },
+        { "error", DVI_SETTING_ERROR }, { "warning", DVI_SETTING_WARNING },
+        { "note", DVI_SETTING_NOTE },   { NULL, 0 }
     };
     struct dvi_view rest = dvi_view_of(value, strlen(value), spot->source), field = { 0 };
     while (dvi_next_field(&rest, ',', &field)) {
@@ -465,9 +464,9 @@ enum devimg_status dvi_policy_set_at(struct devimg_policy *policy, const char *k
         names[i] = keys[i].name;
     }
     const char *near = dvi_nearest_word(key, names);
-    return near != NULL ? dvi_refuse(err, spot, "unknown key \"%.40s\": did you mean \"%s\"?", key,
-                                     near)
-                        : dvi_refuse(err, spot, "unknown key \"%.40s\"", key);
+    return near != NULL
+               ? dvi_refuse(err, spot, "unknown key \"%.40s\": did you mean \"%s\"?", key, near)
+               : dvi_refuse(err, spot, "unknown key \"%.40s\"", key);
 }
 
 enum devimg_status devimg_policy_set(struct devimg_policy *policy, const char *key,

@@ -26,9 +26,9 @@ enum dvi_setting {
 /** A key with a word for a value. */
 enum dvi_choice {
     DVI_CHOICE_UNSET,
-    DVI_CHOICE_ANY,     /* any, allow */
-    DVI_CHOICE_STRICT,  /* required, deny, targets, none */
-    DVI_CHOICE_LISTED   /* sub-group-sizes: the sizes themselves */
+    DVI_CHOICE_ANY,    /* any, allow */
+    DVI_CHOICE_STRICT, /* required, deny, targets, none */
+    DVI_CHOICE_LISTED  /* sub-group-sizes: the sizes themselves */
 };
 
 /** Images known to be missing. */
@@ -48,7 +48,7 @@ struct dvi_ratchet_line {
     uint32_t line; /* from 1 */
 };
 struct dvi_ratchet {
-    const char *path;                       /* NULL: none */
+    const char *path;                        /* NULL: none */
     DVI_LIST(struct dvi_ratchet_line) lines; /* sorted by kernel, then target */
 };
 
@@ -59,7 +59,7 @@ struct dvi_baseline_line {
     uint32_t line; /* of the first one, from 1 */
 };
 struct dvi_baseline {
-    const char *path;                        /* NULL: none */
+    const char *path;                         /* NULL: none */
     DVI_LIST(struct dvi_baseline_line) lines; /* sorted by key */
 };
 
@@ -70,8 +70,8 @@ struct dvi_promise {
     bool compress; /* --offload-compress */
 };
 struct dvi_promises {
-    const char *path;                    /* NULL: none */
-    DVI_LIST(struct dvi_promise) units;  /* sorted by unit; a unit of several lines stands once */
+    const char *path;                   /* NULL: none */
+    DVI_LIST(struct dvi_promise) units; /* sorted by unit; a unit of several lines stands once */
 };
 
 struct devimg_policy {

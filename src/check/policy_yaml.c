@@ -67,8 +67,8 @@ static enum devimg_status check_flow_depth(struct dvi_view v, struct devimg_erro
                 at++;
         } else if (c == '[' || c == '{') {
             if (++depth > MOST_FLOW_DEPTH)
-                return dvi_fail(err, DEVIMG_LIMIT, v, at,
-                                "more than %d brackets inside each other", MOST_FLOW_DEPTH);
+                return dvi_fail(err, DEVIMG_LIMIT, v, at, "more than %d brackets inside each other",
+                                MOST_FLOW_DEPTH);
         } else if ((c == ']' || c == '}') && depth > 0) {
             depth--;
         }
@@ -334,8 +334,8 @@ static enum devimg_status load_scratch(struct devimg_policy *policy, const struc
                               key->text);
         if (key->next->kind != SCALAR)
             return dvi_refuse(err, &key->next->spot, "ratchet: expected the path of a file");
-        DVI_TRY(dvi_policy_set_at(policy, "scratch.ratchet", key->next->text, &key->next->spot,
-                                  err));
+        DVI_TRY(
+            dvi_policy_set_at(policy, "scratch.ratchet", key->next->text, &key->next->spot, err));
     }
     return DEVIMG_OK;
 }
@@ -374,8 +374,7 @@ static enum devimg_status load_tree(struct devimg_policy *policy, const struct t
         DVI_TRY(load_key(policy, key, key->next, err));
         has_version = has_version || strcmp(key->text, "version") == 0;
     }
-    return has_version ? DEVIMG_OK
-                       : dvi_refuse(err, &t->root->spot, "\"version: 1\" is missing");
+    return has_version ? DEVIMG_OK : dvi_refuse(err, &t->root->spot, "\"version: 1\" is missing");
 }
 
 enum devimg_status devimg_policy_load(struct devimg_policy *policy, const char *path,
@@ -390,9 +389,8 @@ enum devimg_status devimg_policy_load(struct devimg_policy *policy, const char *
     if (folder == NULL)
         return dvi_fail_memory(err, path);
     struct tree t = { .policy = policy,
-                      .file = { .source = text.source,
-                                .offset = DEVIMG_UNKNOWN,
-                                .folder = folder } };
+                      .file = {
+                          .source = text.source, .offset = DEVIMG_UNKNOWN, .folder = folder } };
     DVI_TRY(read_tree(&t, text, err));
     return load_tree(policy, &t, err);
 }

@@ -188,13 +188,14 @@ static enum devimg_status take_entry(struct reader *r, const json_t *entry,
     if (promise == NULL)
         return dvi_fail_memory(err, r->path);
     promise->unit = dvi_arena_copy(r->arena, dvi_base_name(file));
-    enum devimg_status st = promise->unit != NULL ? words_of(r, entry, &words, err)
-                                                  : dvi_fail_memory(err, r->path);
+    enum devimg_status st =
+        promise->unit != NULL ? words_of(r, entry, &words, err) : dvi_fail_memory(err, r->path);
     if (st == DEVIMG_OK)
         st = take_words(r, &words, promise, err);
     DVI_LIST_FREE(&words.list);
     dvi_arena_free(&r->scratch);
-    if (st == DEVIMG_OK && promise->targets.known.count == 0 && promise->targets.unknown.count == 0) {
+    if (st == DEVIMG_OK && promise->targets.known.count == 0 &&
+        promise->targets.unknown.count == 0) {
         dvi_target_set_free(&promise->targets); /* promises nothing that devimg can look for */
         r->out->units.count--;
         *promise = (struct dvi_promise){ 0 };
@@ -214,8 +215,8 @@ static enum devimg_status merge_into(struct dvi_promise *unit, struct dvi_promis
 {
     unit->compress = unit->compress && other->compress;
     for (size_t i = 0; i < other->targets.known.count; i++)
-        DVI_TRY(dvi_target_set_add(&unit->targets, other->targets.known.items[i]->name, arena,
-                                   err));
+        DVI_TRY(
+            dvi_target_set_add(&unit->targets, other->targets.known.items[i]->name, arena, err));
     for (size_t i = 0; i < other->targets.unknown.count; i++)
         DVI_TRY(dvi_target_set_add(&unit->targets, other->targets.unknown.items[i], arena, err));
     dvi_target_set_free(&other->targets);
@@ -249,16 +250,16 @@ static enum devimg_status read_database(struct reader *r, struct dvi_view text,
     json_t *root = json_loadb((const char *)text.data, text.size, 0, &problem);
     enum devimg_status st = DEVIMG_OK;
     if (root == NULL) {
-        const struct dvi_spot spot = { .source = r->path,
-                                       .line = (uint64_t)(problem.line > 0 ? problem.line : 1),
-                                       .column =
-                                           (uint64_t)(problem.column > 0 ? problem.column : 1),
-                                       .offset = (uint64_t)(problem.position > 0 ? problem.position : 0) };
+        const struct dvi_spot spot = {
+            .source = r->path,
+            .line = (uint64_t)(problem.line > 0 ? problem.line : 1),
+            .column = (uint64_t)(problem.column > 0 ? problem.column : 1),
+            .offset = (uint64_t)(problem.position > 0 ? problem.position : 0)
+        };
         return dvi_refuse(err, &spot, "%s", problem.text);
     }
     if (!json_is_array(root))
-        st = dvi_fail_plain(err, DEVIMG_MALFORMED, r->path,
-                            "expected a list of compile commands");
+        st = dvi_fail_plain(err, DEVIMG_MALFORMED, r->path, "expected a list of compile commands");
     for (size_t i = 0; st == DEVIMG_OK && i < json_array_size(root); i++)
         st = take_entry(r, json_array_get(root, i), err);
     json_decref(root);

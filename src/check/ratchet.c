@@ -46,7 +46,8 @@ static enum devimg_status read_line(struct dvi_view line, const struct dvi_spot 
     while (count < FIELDS && dvi_next_field(&rest, '\t', &fields[count]))
         count++;
     if (count < FIELDS || rest.size > 0)
-        return dvi_refuse(err, spot, "expected kernel, target, private, spill, buffer between tabs");
+        return dvi_refuse(err, spot,
+                          "expected kernel, target, private, spill, buffer between tabs");
     out->kernel = dvi_arena_text(arena, fields[0]);
     const char *target = dvi_arena_text(arena, fields[1]);
     if (out->kernel == NULL || target == NULL)

@@ -34,9 +34,8 @@ enum devimg_status dvi_read_text(const char *path, uint64_t most, struct dvi_are
     if (stat(path, &info) != 0)
         return dvi_fail_plain(err, DEVIMG_IO, path, "cannot be opened: %s", strerror(errno));
     if (info.st_size > 0 && (uint64_t)info.st_size > most)
-        return dvi_fail_plain(err, DEVIMG_LIMIT, path,
-                              "%jd bytes: at most %" PRIu64 " are read", (intmax_t)info.st_size,
-                              most);
+        return dvi_fail_plain(err, DEVIMG_LIMIT, path, "%jd bytes: at most %" PRIu64 " are read",
+                              (intmax_t)info.st_size, most);
     struct dvi_file file = { 0 };
     DVI_TRY(dvi_file_open(path, path, true, &file, err));
     const enum devimg_status st = copy_text(file.bytes, most, path, arena, out, err);

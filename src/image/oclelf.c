@@ -59,9 +59,7 @@ static enum devimg_status facts(struct dvi_view image, struct dvi_arena *arena,
         return dvi_fail(err, DEVIMG_UNSUPPORTED, image, 0,
                         "OpenCL ELF with neither a device binary nor SPIR-V");
     out->format = DEVIMG_FORMAT_SPIRV;
-    DVI_TRY(dvi_image_spirv.facts(spirv, arena, out, err));
-    out->note = "SPIR-V inside an OpenCL ELF";
-    return DEVIMG_OK;
+    return dvi_image_spirv.facts(spirv, arena, out, err);
 }
 
 static enum devimg_status kernels(struct dvi_view image, struct dvi_kernel_sink *sink,

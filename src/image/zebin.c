@@ -89,16 +89,26 @@ static enum devimg_status read_notes(struct dvi_view notes, struct dvi_arena *ar
     return DEVIMG_OK;
 }
 
+/* Each kernel has a section of its own; functions share one with a name of the compiler's. */
+static bool is_kernel_code(const struct dvi_device_section *section)
+{
+    static const char prefix[] = ".text.";
+    return dvi_starts_with(section->name, prefix, sizeof prefix - 1) &&
+           !dvi_equals(section->name, ".text.Intel_Symbol_Table_Void_Program");
+}
+
 static enum devimg_status facts(struct dvi_view image, struct dvi_arena *arena,
                                 struct dvi_image_facts *out, struct devimg_error *err)
 {
     struct dvi_device_elf elf = { 0 };
     struct dvi_device_section section = { 0 };
     bool has_notes = false, has_info = false;
+    uint64_t kernel_count = 0;
     DVI_TRY(dvi_device_elf_open(image, &elf, err));
     for (uint32_t i = 0; i < elf.section_count; i++) {
         DVI_TRY(dvi_device_elf_section(&elf, i, &section, err));
         has_info = has_info || section.type == (uint32_t)SECTION_ZE_INFO;
+        kernel_count += is_kernel_code(&section);
         if (section.type != SECTION_NOTE || !dvi_equals(section.name, ".note.intelgt.compat"))
             continue;
         if (has_notes)
@@ -112,6 +122,7 @@ static enum devimg_status facts(struct dvi_view image, struct dvi_arena *arena,
     if (!has_info)
         return dvi_fail(err, DEVIMG_MALFORMED, image, 0,
                         "zebin without a section .ze_info among %" PRIu32, elf.section_count);
+    out->kernel_count = kernel_count;
     return DEVIMG_OK;
 }
 

@@ -215,6 +215,16 @@ static bool runs_of_byte(size_t counts[BYTE_VALUES], size_t total)
     return true;
 }
 
+static inline void move_items(const unsigned char *from, unsigned char *to, size_t count,
+                              size_t item_size, size_t byte, size_t places[BYTE_VALUES])
+{
+    for (size_t i = 0; i < count; i++) {
+        const unsigned char *item = from + i * item_size;
+        const size_t place = places[addr_of(item) >> (8 * byte) & 0xff]++;
+        memcpy(to + place * item_size, item, item_size);
+    }
+}
+
 bool dvi_sort_by_addr(void *items, size_t count, size_t item_size)
 {
     if (is_sorted(items, count, item_size))
@@ -232,11 +242,10 @@ bool dvi_sort_by_addr(void *items, size_t count, size_t item_size)
     for (size_t byte = 0; byte < ADDR_BYTES; byte++) {
         if (!runs_of_byte(counts[byte], count))
             continue;
-        for (size_t i = 0; i < count; i++) {
-            const unsigned char *item = from + i * item_size;
-            const size_t place = counts[byte][addr_of(item) >> (8 * byte) & 0xff]++;
-            memcpy(to + place * item_size, item, item_size);
-        }
+        if (item_size == sizeof(struct dvi_pointer)) /* a size known here is copied faster */
+            move_items(from, to, count, sizeof(struct dvi_pointer), byte, counts[byte]);
+        else
+            move_items(from, to, count, item_size, byte, counts[byte]);
         unsigned char *swap = from;
         from = to;
         to = swap;
