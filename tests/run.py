@@ -1,0 +1,475 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Runs every test on one or more builds. The last line reads `N passed, N failed`.
+
+    tests/run.py [--update] [--only SUITE,...] BUILD...
+
+Suites (each a function below): unit cli schema facts metamorphic examples exports damage odd.
+`repository` (layers, docs) needs no build and runs once. --update rewrites the expectations of the
+cli suite from what the program says; read the diff before you commit it.
+"""
+import argparse
+import difflib
+import glob
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+
+try:
+    import jsonschema
+    import yaml  # noqa: F401  what the independent reader needs
+except ImportError:
+    if sys.executable != "/usr/bin/python3" and os.path.exists("/usr/bin/python3"):
+        os.execv("/usr/bin/python3", ["/usr/bin/python3", *sys.argv])
+    raise SystemExit("tests/run.py needs python3-jsonschema and python3-yaml: tools/deps.sh test")
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(HERE)
+DATA = os.path.join(HERE, "data")
+INTEL = os.path.join(DATA, "intel")
+sys.path.insert(0, HERE)
+import compare_facts  # noqa: E402
+
+SECONDS = 120
+TARGETS = "tgllp,adl-s,dg2-g11"
+# clang exits 1 and gcc's ASan too by default; a number no command uses cannot be mistaken.
+SANITIZER = {"ASAN_OPTIONS": "exitcode=99:detect_leaks=1:allocator_may_return_null=1",
+             "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1:exitcode=99"}
+
+
+class Results:
+    def __init__(self):
+        self.passed = self.failed = 0
+
+    def say(self, good, name, text=""):
+        if good:
+            self.passed += 1
+            return
+        self.failed += 1
+        print("FAILED %s" % name)
+        for line in text.splitlines()[:40]:
+            print("    " + line)
+        sys.stdout.flush()
+
+
+class Build:
+    def __init__(self, folder, results):
+        self.folder = os.path.abspath(folder)
+        self.label = os.path.basename(self.folder)
+        self.program = os.path.join(self.folder, "src", "devimg")
+        self.results = results
+        self.sanitized = self.option("b_sanitize") not in ("none", "")
+        self.env = {k: v for k, v in os.environ.items() if not k.startswith("DEVIMG")}
+        self.env.update(SANITIZER, DEVIMG=self.program, LC_ALL="C.UTF-8", NO_COLOR="1")
+
+    def option(self, name):
+        path = os.path.join(self.folder, "meson-info", "intro-buildoptions.json")
+        with open(path, encoding="utf-8") as f:
+            return next(o["value"] for o in json.load(f) if o["name"] == name)
+
+    def say(self, good, name, text=""):
+        self.results.say(good, "%s: %s" % (self.label, name), text)
+
+    def run(self, argv, cwd=DATA, seconds=SECONDS, **more):
+        """(exit status, stdout, stderr); the status is None past the time limit."""
+        try:
+            p = subprocess.run(argv, cwd=cwd, env=self.env, timeout=seconds,
+                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, **more)
+        except subprocess.TimeoutExpired as e:
+            return None, e.stdout or b"", e.stderr or b""
+        return p.returncode, p.stdout, p.stderr
+
+    def devimg(self, *args, **more):
+        return self.run([self.program, *args], **more)
+
+    def compile(self, source, out, cxx=False, more=()):
+        std = ["c++", "-x", "c++", "-std=c++17"] if cxx else ["cc", "-std=c17", "-D_GNU_SOURCE"]
+        sanitize = ["-fsanitize=" + self.option("b_sanitize")] if self.sanitized else []
+        lib = os.path.join(self.folder, "src")
+        argv = [*std, "-g", "-O1", "-Wall", "-Wextra", "-Werror", *sanitize,
+                "-I" + os.path.join(ROOT, "include"), source, "-x", "none", "-L" + lib,
+                "-Wl,-rpath," + lib, "-ldevimg", *more, "-o", out]
+        status, _, err = self.run(argv)
+        return status == 0, err.decode(errors="replace")
+
+
+def fixtures(*, good=False):
+    """Files of tests/data/intel, without sources. good: none that is damaged on purpose."""
+    out = []
+    for path in sorted(glob.glob(os.path.join(INTEL, "*"))):
+        name = os.path.basename(path)
+        if os.path.isdir(path) or name.endswith((".md", ".sh")):
+            continue
+        if good and (name.startswith("bad_") or name in ("lib_garbage.so", "lib_zstd_cut.so")):
+            continue
+        out.append(path)
+    return out
+
+
+def tail(data, lines=30):
+    return "\n".join(data.decode(errors="replace").splitlines()[-lines:])
+
+
+def diff(expected, found, name):
+    split = lambda d: d.decode(errors="backslashreplace").splitlines()
+    return "\n".join(difflib.unified_diff(split(expected), split(found), name + " expected",
+                                          name + " found", lineterm=""))
+
+
+# --- suites -------------------------------------------------------------------------------------
+
+def unit(build, _):
+    """The C test programs that Meson knows."""
+    status, _, err = build.run(["meson", "test", "-C", build.folder, "--no-suite", "runner"],
+                               cwd=ROOT, seconds=900)
+    log = os.path.join(build.folder, "meson-logs", "testlog.json")
+    rows = []
+    if os.path.exists(log):
+        with open(log, encoding="utf-8") as f:
+            rows = [json.loads(line) for line in f]
+    build.say(bool(rows) and status is not None, "unit: there are test programs", tail(err))
+    for row in rows:
+        good = row["result"] in ("OK", "EXPECTEDFAIL")
+        build.say(good, "unit: " + row["name"],
+                  (row.get("stdout") or "") + (row.get("stderr") or ""))
+
+
+def read_or(path, default):
+    try:
+        with open(path, "rb") as f:
+            return f.read()
+    except FileNotFoundError:
+        return default
+
+
+def write_or_remove(path, data, default):
+    if data != default:
+        with open(path, "wb") as f:
+            f.write(data)
+    elif os.path.exists(path):
+        os.remove(path)
+
+
+def cli(build, args):
+    """tests/cli/<command>/<case>/: the program, byte for byte, run in tests/data."""
+    cases = sorted(glob.glob(os.path.join(HERE, "cli", "*", "*", "cmd")))
+    build.say(bool(cases), "cli: there are cases")
+    for path in cases:
+        case = os.path.dirname(path)
+        name = "cli: " + os.path.relpath(case, os.path.join(HERE, "cli"))
+        with open(path, encoding="utf-8") as f:
+            argv = shlex.split(f.read(), comments=True)
+        if not argv or argv[0] != "devimg":
+            build.say(False, name, "cmd must start with devimg")
+            continue
+        status, out, err = build.devimg(*argv[1:])
+        found = {"exit": b"%d\n" % (status if status is not None else -1), "stdout": out,
+                 "stderr": err}
+        defaults = {"exit": b"0\n", "stdout": b"", "stderr": b""}
+        if args.update and not build.sanitized:
+            for part, default in defaults.items():
+                write_or_remove(os.path.join(case, part), found[part], default)
+        text = ""
+        for part, default in defaults.items():
+            expected = read_or(os.path.join(case, part), default)
+            if part == "exit":
+                expected = b"%d\n" % int(expected)
+            if expected != found[part]:
+                text += diff(expected, found[part], part) + "\n"
+        build.say(not text, name, text)
+
+
+def json_calls():
+    for path in fixtures():
+        name = os.path.relpath(path, DATA)
+        yield ["list", name]
+        yield ["list", "--kernels", name]
+        yield ["kernels", name]
+        yield ["check", "--targets", TARGETS, "--fallback", "spir64", "--compression", "required",
+               "--scratch", "none", name]
+    yield ["list", "intel/lib_aot.so", "intel/no-such-file"]
+    yield ["check", "--targets", "no-such-target", "intel/lib_aot.so"]
+    yield ["list", "intel/make-fixtures.sh"]
+
+
+def sums_up(doc):
+    """What a schema cannot say: the summary counts the findings, indices stay inside."""
+    found = [f for r in doc["files"] for f in r["findings"]] + doc.get("findings", [])
+    for plural, severity in (("errors", "error"), ("warnings", "warning"), ("notes", "note")):
+        count = sum(f["severity"] == severity for f in found)
+        if doc["summary"][plural] != count:
+            return "summary says %d %s, findings hold %d" % (doc["summary"][plural], plural, count)
+    for r in doc["files"]:
+        images = r.get("images", [])
+        for i, image in enumerate(images):
+            if image["index"] != i or (image["parent"] is not None and image["parent"] >= i):
+                return "%s: image %d: index %s, parent %s" % (r["path"], i, image["index"],
+                                                              image["parent"])
+        for m in r.get("modules", []):
+            if any(i >= len(images) for i in m["images"]):
+                return "%s: module %d names an image that is not there" % (r["path"], m["index"])
+    return ""
+
+
+def schema(build, _):
+    """Everything that --format json writes is as docs/schema says."""
+    with open(os.path.join(ROOT, "docs", "schema", "devimg-1.schema.json"), encoding="utf-8") as f:
+        document = json.load(f)
+    cls = jsonschema.validators.validator_for(document)
+    cls.check_schema(document)
+    validator = cls(document)
+    for args in json_calls():
+        name = "schema: " + " ".join(args)
+        status, out, err = build.devimg(*args, "--format", "json")
+        if not out and status in (2, 3):  # refused before there was a document
+            build.say(bool(err), name, "exit %d without a word" % status)
+            continue
+        try:
+            doc = json.loads(out)
+        except ValueError as e:
+            build.say(False, name, "exit %s, %s\n%s" % (status, e, tail(err)))
+            continue
+        errors = ["%s: %s" % ("/".join(map(str, e.absolute_path)), e.message)
+                  for e in validator.iter_errors(doc)]
+        text = "\n".join(errors[:5]) or sums_up(doc)
+        if status not in (0, 1, 3):
+            text += "\nexit %s\n%s" % (status, tail(err))
+        build.say(not text, name, text)
+
+
+def facts(build, _):
+    """Images, kernels and descriptors as the independent reader sees them."""
+    with open(os.path.join(HERE, "facts_intel.json"), encoding="utf-8") as f:
+        expected = json.load(f)
+    ips = compare_facts.target_ips()
+    os.environ.update(SANITIZER)
+    for name in sorted(expected):
+        try:
+            lines = compare_facts.compare(build.program, expected[name],
+                                          os.path.join(INTEL, name), ips)
+        except (SystemExit, ValueError, KeyError, subprocess.TimeoutExpired) as e:
+            lines = ["%s: %s" % (type(e).__name__, e)]
+        build.say(not lines, "facts: " + name, "\n".join(lines))
+
+
+def shape(doc):
+    """What must not change when a tool rewrites the host file around the images."""
+    gone = {"offset", "path", "member", "path_hex", "unit"}
+    strip = lambda d: {k: v for k, v in d.items() if k not in gone}
+    record = doc["files"][-1]
+    return {"images": [strip(i) for i in record["images"]],
+            "modules": [strip(m) for m in record.get("modules", [])],
+            "kernels": [strip(k) for k in record.get("kernels", [])],
+            "findings": [(f["rule"], f["code"], f["target"]) for f in record["findings"]]}
+
+
+def metamorphic(build, _):
+    """strip, objcopy, patchelf, a prelinked base, an archive: same images, same verdict."""
+    rewrites = {
+        "strip": lambda f, t: [["cp", f, t], ["strip", "--strip-all", t]],
+        "objcopy": lambda f, t: [["objcopy", "--add-section", ".note.extra=" + f,
+                                  "--remove-section=.comment", f, t]],
+        "patchelf": lambda f, t: [["cp", f, t], ["patchelf", "--set-rpath",
+                                                "/somewhere/" + "long/" * 40, t]],
+        "archive": lambda f, t: [["ar", "rcs", t, f]],
+    }
+    links = {"a link at another base": ["-Ttext-segment=0x40000000"],
+             "a link with packed relocations": ["-z", "pack-relative-relocs"]}
+    obj = os.path.join(INTEL, "lib_aot.o")
+    for how, flags in links.items():  # the same object, linked otherwise than lib_aot.so was
+        rewrites[how] = lambda f, t, flags=flags: [["ld", "-shared", *flags, obj, "-o", t]]
+    for source in ("lib_aot.so", "lib_aot_zstd.so", "lib_aot_zstd_v3.so", "lib_aot.o"):
+        path = os.path.join(INTEL, source)
+        for call in (("kernels",), ("list",), ("check", "--targets", TARGETS + ",pvc")):
+            status, out, err = build.devimg(*call, path, "--format", "json")
+            if status not in (0, 1):
+                build.say(False, "metamorphic: %s %s" % (call[0], source), tail(err))
+                continue
+            before = (status, *(shape(json.loads(out)).items() if call[0] != "check" else
+                                [shape({"files": [{"images": [], **json.loads(out)["files"][-1]}]})]))
+            for how, commands in rewrites.items():
+                if source.endswith(".o") and how in ("patchelf", "strip"):
+                    continue
+                if how in links and source != "lib_aot.so":
+                    continue
+                name = "metamorphic: %s %s after %s" % (call[0], source, how)
+                with tempfile.TemporaryDirectory() as t:
+                    to = os.path.join(t, "lib.a" if how == "archive" else source)
+                    bad = [tail(e) for s, _, e in map(build.run, commands(path, to)) if s != 0]
+                    status, out, err = build.devimg(*call, to, "--format", "json")
+                if bad or status is None or not out:
+                    build.say(False, name, "\n".join(bad) + tail(err))
+                    continue
+                doc = json.loads(out)
+                after = (status, *(shape(doc).items() if call[0] != "check" else
+                                   [shape({"files": [{"images": [], **doc["files"][-1]}]})]))
+                text = "" if before == after else diff(
+                    json.dumps(before, indent=1).encode(), json.dumps(after, indent=1).encode(),
+                    how)
+                build.say(not text, name, text)
+        one, many = (build.devimg("kernels", path, "-j", n, "--format", "json") for n in "18")
+        build.say(one == many and one[0] == 0, "metamorphic: %s with -j1 and -j8" % source,
+                  diff(one[1], many[1], "-j") + tail(one[2]))
+
+
+def examples(build, _):
+    """Programs that use the public header alone, as C and as C++."""
+    with tempfile.TemporaryDirectory() as t:
+        for source in sorted(glob.glob(os.path.join(ROOT, "examples", "*.c"))):
+            out = {}
+            for language in ("C", "C++"):
+                name = "examples: %s as %s" % (os.path.basename(source), language)
+                program = os.path.join(t, language)
+                good, err = build.compile(source, program, cxx=language == "C++")
+                if not good:
+                    build.say(False, name, err)
+                    continue
+                status, out[language], err = build.run(
+                    [program, os.path.join(INTEL, "lib_aot_zstd.so")])
+                # Ten images: two archives of three members, two SPIR-V modules; seen by
+                # tests/independent/sycl_facts.py.
+                good = status == 0 and b": ok, 10 images\n" in out[language]
+                build.say(good, name, tail(out[language]) + tail(err))
+            build.say(out.get("C") == out.get("C++"), "examples: C and C++ answer the same")
+
+
+def exports(build, _):
+    """The shared library exports devimg_* alone; the archive defines nothing but dvi_* besides."""
+    lib = os.path.join(build.folder, "src")
+    for name, flag, prefixes in (("libdevimg.so", "-D", ("devimg_",)),
+                                 ("libdevimg.a", "-g", ("devimg_", "dvi_"))):
+        status, out, err = build.run(["nm", flag, "--defined-only", os.path.join(lib, name)])
+        names = {l.split()[-1] for l in out.decode().splitlines() if len(l.split()) == 3}
+        other = sorted(n for n in names if not n.startswith(prefixes)
+                       and not (build.sanitized and n.startswith(("__asan", "__odr_asan"))))
+        build.say(status == 0 and not other and "devimg_open" in names, "exports: " + name,
+                  "not %s: %s\n%s" % (" or ".join(prefixes), " ".join(other[:20]), tail(err)))
+
+
+def damage(build, _, cases=60):
+    """Cut and flipped copies of every fixture, a spread of them (every byte: make test-deep)."""
+    with tempfile.TemporaryDirectory() as t:
+        driver = os.path.join(t, "damage")
+        good, err = build.compile(os.path.join(HERE, "deep", "damage.c"), driver)
+        if not good:
+            build.say(False, "damage: the driver compiles", err)
+            return
+        for path in fixtures():
+            status, _, err = build.run([driver, str(cases), path], seconds=300)
+            build.say(status == 0, "damage: " + os.path.basename(path),
+                      "exit %s\n%s" % (status, err.decode(errors="replace")[:4000]))
+        for name in ("lib_aot_zstd.so", "zfat_basic.ar", "sg16_dg2-g11_ip.zebin", "lib_aot.o"):
+            program_on_cuts(build, name, os.path.join(t, name))
+
+
+def program_on_cuts(build, name, to):
+    with open(os.path.join(INTEL, name), "rb") as f:
+        whole = f.read()
+    text = ""
+    for part in range(0, 12):
+        with open(to, "wb") as f:
+            f.write(whole[:len(whole) * part // 12])
+        for call in (("list",), ("kernels",), ("check", "--targets", TARGETS)):
+            status, out, err = build.devimg(*call, to, "--format", "json", seconds=60)
+            try:
+                json.loads(out or b"{}")
+            except ValueError as e:
+                text += "%s of %d/12: %s\n" % (call[0], part, e)
+            if status not in (0, 1, 3) or b"Sanitizer" in err or b"runtime error" in err:
+                text += "%s of %d/12: exit %s %s\n" % (call[0], part, status, tail(err))
+    build.say(not text, "damage: the program on cuts of " + name, text)
+
+
+def odd(build, _):
+    """Inputs that are no good file: the answer comes at once and says what was wrong."""
+    with tempfile.TemporaryDirectory() as t:
+        make = lambda name: os.path.join(t, name)
+        os.mkfifo(make("fifo"))
+        os.mkdir(make("folder"))
+        os.symlink("loop", make("loop"))
+        open(make("empty"), "wb").close()
+        with open(make("text"), "w", encoding="utf-8") as f:
+            f.write("hello\n" * 100)
+        with open(make("locked"), "wb") as f:
+            f.write(b"\x7fELF")
+        os.chmod(make("locked"), 0)
+        paths = {"a FIFO": make("fifo"), "a folder": make("folder"), "/dev/null": "/dev/null",
+                 "/dev/zero": "/dev/zero", "/proc/self/mem": "/proc/self/mem",
+                 "a link to itself": make("loop"), "an empty file": make("empty"),
+                 "a text file": make("text"), "a missing file": make("missing"),
+                 "a file as folder": os.path.join(make("text"), "x")}
+        if os.geteuid() != 0:
+            paths["an unreadable file"] = make("locked")
+        for what, path in paths.items():
+            for command in ("list", "kernels", "check"):
+                more = ["--targets", TARGETS] if command == "check" else []
+                status, out, err = build.devimg(command, *more, path, seconds=20)
+                build.say(status == 3 and bool(err or out), "odd: %s of %s" % (command, what),
+                          "exit %s, expected 3\n%s\n%s" % (status, tail(out), tail(err)))
+        good = os.path.join(INTEL, "lib_aot.so")
+        status, out, err = build.devimg("list", make("missing"), good)
+        build.say(status == 3 and b"lib_aot.so" in out, "odd: a good file after a missing one",
+                  "exit %s, expected 3\n%s\n%s" % (status, tail(out), tail(err)))
+        shutil.copy(good, make("-name"))
+        status, out, err = build.devimg("list", "--", "-name", cwd=t)
+        build.say(status == 0, "odd: a file name that starts with -", tail(err))
+        closed = subprocess.run(["sh", "-c", '"$0" list "$1" >&-', build.program, good],
+                                env=build.env, stderr=subprocess.PIPE, check=False)
+        full = subprocess.run(["sh", "-c", '"$0" list "$1" >/dev/full', build.program, good],
+                              env=build.env, stderr=subprocess.PIPE, check=False)
+        for name, p in (("closed", closed), ("full", full)):
+            build.say(p.returncode not in (0, 1) and p.returncode < 100,
+                      "odd: an answer that cannot be written (stdout %s)" % name,
+                      "exit %d\n%s" % (p.returncode, tail(p.stderr)))
+
+
+SUITES = [unit, cli, schema, facts, metamorphic, examples, exports, damage, odd]
+
+
+def repository(results):
+    """Layers and docs: no build needed."""
+    for tool in ("check_layers.py", "check_docs.py"):
+        p = subprocess.run([sys.executable, os.path.join(ROOT, "tools", tool)],
+                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+        results.say(p.returncode == 0, "repository: " + tool, p.stdout.decode())
+
+
+def main():
+    p = argparse.ArgumentParser()
+    p.add_argument("builds", nargs="+", metavar="BUILD")
+    p.add_argument("--update", action="store_true")
+    p.add_argument("--only", default="", metavar="SUITE,...")
+    args = p.parse_args()
+    only = [n for n in args.only.split(",") if n]
+    known = [s.__name__ for s in SUITES] + ["repository"]
+    for name in only:
+        if name not in known:
+            p.error("no suite %r; there are: %s" % (name, " ".join(known)))
+    results = Results()
+    if not only or "repository" in only:
+        repository(results)
+    for folder in args.builds:
+        build = Build(folder, results)
+        if not os.access(build.program, os.X_OK):
+            build.say(False, "the program is built", build.program + " is missing")
+            continue
+        for suite in SUITES:
+            if only and suite.__name__ not in only:
+                continue
+            before = (results.passed, results.failed)
+            suite(build, args)
+            print("%s: %s: %d passed, %d failed" % (
+                build.label, suite.__name__, results.passed - before[0],
+                results.failed - before[1]))
+            sys.stdout.flush()
+    print("%d passed, %d failed" % (results.passed, results.failed))
+    return 1 if results.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

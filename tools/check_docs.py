@@ -1,0 +1,120 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Code and docs name the same things, both ways: commands, options, rules, formats, man pages.
+
+    docs/command/<name>.md   a row of src/cli/commands.def; it names each option of the command
+    docs/rule/<name>.md      a row of src/check/rules.def
+    docs/format/<name>.md    a row of {objects,bundles,images}.def, or one of PLAIN below
+    fuzz/<name>.dict         for each of those formats
+    man/devimg*.1            one a command, and devimg.1
+    [text](path)             every relative link leads to a file
+"""
+import glob
+import os
+import re
+import sys
+
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
+PLAIN = {"ar", "zstd"}  # read by name, without a row
+faults = []
+
+
+def text(path):
+    with open(os.path.join(ROOT, path), encoding="utf-8") as f:
+        return f.read()
+
+
+def without_comments(source):
+    return re.sub(r"/\*.*?\*/", "", source, flags=re.S)
+
+
+def rows(path):
+    """The words of each DVI_X(...) row: identifiers and the first string, if there is one."""
+    return re.findall(r'^DVI_\w+\((\w+)(?:,\s*"([^"]+)")?', without_comments(text(path)), re.M)
+
+
+def stems(pattern):
+    return {os.path.splitext(os.path.basename(p))[0] for p in glob.glob(os.path.join(ROOT, pattern))}
+
+
+def same(what, code, pages, where):
+    for name in sorted(code - pages):
+        faults.append("%s %s has no %s" % (what, name, where % name))
+    for name in sorted(pages - code):
+        faults.append("%s is of no %s" % (where % name, what))
+
+
+def options_of(path):
+    return re.findall(r'\{\s*\w+(?:\s*\+\s*\d+)?,\s*"([a-z][a-z-]*)",\s*(?:0|\'.\'),',
+                      without_comments(text(path)))
+
+
+def commands():
+    names = {r[0] for r in rows("src/cli/commands.def")}
+    same("command", names, stems("docs/command/*.md"), "docs/command/%s.md")
+    shared = options_of("src/cli/options.c")
+    if not shared:
+        faults.append("src/cli/options.c: no option table found")
+    everywhere = "".join(text(os.path.relpath(p, ROOT)) for p in
+                         glob.glob(os.path.join(ROOT, "docs", "command", "*.md")))
+    for option in shared:
+        if not re.search(r"--%s\b(?!-)" % option, everywhere):
+            faults.append("option --%s stands on no page of docs/command/" % option)
+    known = set(shared)
+    for name in sorted(names):
+        source, page = "src/cli/cmd_%s.c" % name, "docs/command/%s.md" % name
+        own = options_of(source)
+        known.update(own)
+        if not os.path.exists(os.path.join(ROOT, page)):
+            continue
+        for option in own:
+            if not re.search(r"--%s\b(?!-)" % option, text(page)):
+                faults.append("%s does not name --%s" % (page, option))
+    for name in sorted(names & stems("docs/command/*.md")):
+        page = "docs/command/%s.md" % name
+        for line in text(page).splitlines():
+            if not re.match(r"\s*(?:\$ )?devimg\b", line):
+                continue
+            for option in re.findall(r"(?<!\S)--([a-z][a-z-]*)", line):
+                if option not in known:
+                    faults.append("%s shows --%s, which no command takes" % (page, option))
+    pages = stems("man/*.1")
+    same("command", {"devimg"} | {"devimg-" + n for n in names if n != "help"},
+         pages - {"devimg-help"}, "man/%s.1")
+
+
+def rules():
+    names = {r[1] for r in rows("src/check/rules.def")}
+    same("rule", names, stems("docs/rule/*.md"), "docs/rule/%s.md")
+
+
+def formats():
+    names = set(PLAIN)
+    for path in ("src/object/objects.def", "src/bundle/bundles.def", "src/image/images.def"):
+        names.update(r[0] for r in rows(path))
+    same("format", names, stems("docs/format/*.md"), "docs/format/%s.md")
+    same("format", names, stems("fuzz/*.dict"), "fuzz/%s.dict")
+
+
+def links():
+    pages = glob.glob(os.path.join(ROOT, "*.md")) + glob.glob(os.path.join(ROOT, "docs", "**", "*.md"),
+                                                             recursive=True)
+    for page in sorted(pages):
+        with open(page, encoding="utf-8") as f:
+            source = re.sub(r"```.*?```", "", f.read(), flags=re.S)
+        for to in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", source):
+            if not re.match(r"[a-z]+:", to) and not os.path.exists(
+                    os.path.join(os.path.dirname(page), to)):
+                faults.append("%s links to %s, which is not there" % (os.path.relpath(page, ROOT), to))
+
+
+def main():
+    for part in (commands, rules, formats, links):
+        part()
+    for line in faults:
+        print(line)
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
