@@ -13,7 +13,7 @@ static const struct dvi_option options[] = {
     { TARGET, "target", 0, DVI_VALUE_TEXT, "T[,T]",
       "only kernels for these targets: names, aliases, IP versions, families or sets", NULL },
     { WORST, "worst", 0, DVI_VALUE_COUNT, "N",
-      "only the first N of each file, by spill unless --sort says otherwise", NULL },
+      "only the first N of each file, by scratch unless --sort says otherwise", NULL },
     { MANGLED, "mangled", 0, DVI_VALUE_NONE, NULL, "names as they stand in the file", NULL },
 };
 
@@ -55,7 +55,7 @@ static enum dvi_exit show(struct dvi_line *line, const struct dvi_target_set *se
         view.targets = set;
     if (worst != NULL) {
         view.most = worst->number;
-        view.sort = "spill";
+        view.sort = "scratch"; /* what spills is part of it */
     }
     if (sort != NULL)
         view.sort = sort->text;
@@ -99,7 +99,7 @@ const struct dvi_command dvi_command_kernels = {
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .reads_files = true,
-    .examples = "devimg kernels --worst 10 libfoo.so\tThe ten kernels that spill most.\n"
+    .examples = "devimg kernels --worst 10 libfoo.so\tThe ten kernels that use most scratch.\n"
                 "devimg kernels --target bmg-g21 --sort private libfoo.so\tWhat Battlemage gets.\n",
     .run = run,
 };

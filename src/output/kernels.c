@@ -176,8 +176,8 @@ static void kernels_text(struct dvi_output *out, const char *path, const struct 
         dvi_print_count(out->file, count, "kernel");
     if (rows->count < count)
         fprintf(out->file, ", %zu shown", rows->count);
-    putc('\n', out->file);
     dvi_style_off(out);
+    putc('\n', out->file);
     if (out->quiet)
         return;
     if (rows->count > 0)

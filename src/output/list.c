@@ -100,11 +100,38 @@ static void print_fallback(FILE *file, const struct dvi_summary *s)
                 s->module_count - s->native_modules, s->module_count);
 }
 
+/* Whether every module has all these targets; nothing to say where there is one module. */
+static void print_spread(FILE *file, const struct dvi_summary *s)
+{
+    if (s->everywhere_count == s->native_count || s->module_count < 2)
+        return;
+    if (s->everywhere_count == 0)
+        fprintf(file, " (none of them in all %" PRIu32 " modules)", s->module_count);
+    else
+        fprintf(file, " (%" PRIu32 " of them in all %" PRIu32 " modules)", s->everywhere_count,
+                s->module_count);
+}
+
+/* Neither native nor portable: bitcode before the link, or what no reader here knows. */
+static void print_other(FILE *file, const struct dvi_summary *s)
+{
+    for (size_t i = 0; i < s->groups.count; i++) {
+        if (s->groups.items[i].class != DVI_CLASS_OTHER)
+            continue;
+        if (s->groups.items[i].first->format == DEVIMG_FORMAT_UNKNOWN) {
+            fputs(" of a kind that could not be told", file);
+            return;
+        }
+    }
+    fputs(" as ", file);
+    print_formats(file, s, DVI_CLASS_OTHER);
+    fputs(" only: not finished, a driver runs none of it as it is", file);
+}
+
 static void print_answer(FILE *file, const struct dvi_summary *s)
 {
     if (s->image_count == 0) {
-        fputs(s->damaged ? "no device code could be read: the file is damaged\n"
-                         : "no device code\n",
+        fputs(s->damaged ? "no device code could be read: the file is damaged" : "no device code",
               file);
         return;
     }
@@ -113,24 +140,19 @@ static void print_answer(FILE *file, const struct dvi_summary *s)
     if (s->native_count > 0) {
         fputs(" for ", file);
         dvi_print_count(file, s->native_count, "GPU target");
-        if (s->everywhere_count < s->native_count && s->module_count > 1)
-            fprintf(file, " (%" PRIu32 " of them in every one of %" PRIu32 " modules)",
-                    s->everywhere_count, s->module_count);
+        print_spread(file, s);
         print_fallback(file, s);
     } else if (has_class(s, DVI_CLASS_PORTABLE)) {
         fputs(" as ", file);
         print_formats(file, s, DVI_CLASS_PORTABLE);
         fputs(" only: compiled by the driver at first use", file);
     } else if (has_class(s, DVI_CLASS_OTHER)) {
-        fputs(" as ", file);
-        print_formats(file, s, DVI_CLASS_OTHER);
-        fputs(" only: a driver runs none of it as it is", file);
+        print_other(file, s);
     } else {
         fputs(": support images only, no kernels", file);
     }
     if (s->damaged)
         fputs("; a part is damaged", file);
-    putc('\n', file);
 }
 
 /* ">=3" where some parts are unknown, "-" where all are. */
@@ -234,28 +256,6 @@ static void print_special(const struct dvi_output *out, const struct dvi_summary
     }
 }
 
-/* Notes of images, each text once in a row of images that share it. */
-static void print_notes(const struct dvi_output *out, const struct devimg_file *file)
-{
-    const uint32_t count = devimg_image_count(file);
-    for (uint32_t i = 0; i < count;) {
-        const char *note = devimg_image_at(file, i)->note;
-        uint32_t same = 1;
-        while (note != NULL && i + same < count && devimg_image_at(file, i + same)->note != NULL &&
-               strcmp(devimg_image_at(file, i + same)->note, note) == 0)
-            same++;
-        if (note != NULL) {
-            fprintf(out->file, "image %" PRIu32, i);
-            if (same > 1)
-                fprintf(out->file, "..%" PRIu32, i + same - 1);
-            fputs(": ", out->file);
-            dvi_escape(out->file, note);
-            putc('\n', out->file);
-        }
-        i += same;
-    }
-}
-
 /* Cells that say which record a row is of: none for a plain file. */
 static bool has_members(const struct devimg_file *file)
 {
@@ -281,6 +281,44 @@ static uint32_t module_within(const struct devimg_file *file, uint32_t record, u
 {
     const struct devimg_record *r = devimg_record_at(file, record);
     return dvi_within(module, r->first_module, r->module_count);
+}
+
+/* Images from `i` on that are in one record and share their note. */
+static uint32_t same_note(const struct devimg_file *file, uint32_t i)
+{
+    const struct devimg_image *first = devimg_image_at(file, i);
+    uint32_t count = 1;
+    for (;; count++) {
+        const struct devimg_image *image = devimg_image_at(file, i + count);
+        if (image == NULL || image->record != first->record || image->note == NULL ||
+            strcmp(image->note, first->note) != 0)
+            return count;
+    }
+}
+
+static void print_notes(const struct dvi_output *out, const struct devimg_file *file)
+{
+    for (uint32_t i = 0; i < devimg_image_count(file);) {
+        const struct devimg_image *image = devimg_image_at(file, i);
+        const char *member = member_of(file, image->record);
+        const uint32_t index = image_within(file, image->record, i);
+        if (image->note == NULL) {
+            i++;
+            continue;
+        }
+        const uint32_t count = same_note(file, i);
+        if (member != NULL) {
+            dvi_escape(out->file, member);
+            fputs(", ", out->file);
+        }
+        fprintf(out->file, "image %" PRIu32, index);
+        if (count > 1)
+            fprintf(out->file, "..%" PRIu32, index + count - 1);
+        fputs(": ", out->file);
+        dvi_escape(out->file, image->note);
+        putc('\n', out->file);
+        i += count;
+    }
 }
 
 static void index_cell(struct dvi_table *table, uint32_t index)
@@ -419,6 +457,7 @@ static void list_text(struct dvi_output *out, const struct devimg_file *file, co
         dvi_style_on(out, DVI_BOLD);
         print_answer(out->file, &s);
         dvi_style_off(out);
+        putc('\n', out->file);
         if (!out->quiet)
             list_body(out, file, view, &s);
         if (!out->quiet && findings->count > 0) {
