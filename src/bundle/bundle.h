@@ -26,7 +26,6 @@ struct dvi_placed {
     const char *compile_options;
     const char *note;
     bool no_code;   /* `bytes` are not device code but a table of host addresses (native_cpu) */
-    uint32_t order; /* among images that start at one place: set by the model */
 };
 
 /** Where walkers put what they find; the model implements it. */

@@ -98,7 +98,7 @@ static enum devimg_status found_image(struct dvi_found *found, const struct dvi_
 
 struct describe_job {
     struct devimg_file *file;
-    const struct dvi_placed *stored;
+    const struct dvi_placed **stored; /* in file order */
     struct dvi_described *described;
     struct dvi_worker *workers;
     enum devimg_status *statuses;
@@ -109,17 +109,32 @@ static void describe_one(void *context, size_t index, unsigned worker)
 {
     struct describe_job *job = context;
     job->statuses[index] =
-        dvi_describe(job->file, &job->stored[index], DVI_HEADERS, &job->workers[worker],
+        dvi_describe(job->file, job->stored[index], DVI_HEADERS, &job->workers[worker],
                      &job->described[index], &job->errors[worker]);
 }
 
-/* Image order is file order; what a descriptor names twice at one place keeps its order. */
+/* Image order is file order; what descriptors name twice at one place keeps their order. */
 static int by_offset(const void *a, const void *b)
 {
-    const struct dvi_placed *x = a, *y = b;
+    const struct dvi_placed *x = *(const struct dvi_placed *const *)a;
+    const struct dvi_placed *y = *(const struct dvi_placed *const *)b;
     if (x->bytes.offset != y->bytes.offset)
         return x->bytes.offset < y->bytes.offset ? -1 : 1;
-    return (x->order > y->order) - (x->order < y->order);
+    return (x > y) - (x < y);
+}
+
+/* Pointers to the stored images in file order; the caller frees. NULL: out of memory. */
+static const struct dvi_placed **in_file_order(const struct reading *r)
+{
+    const struct dvi_placed **order = calloc(r->stored.count + 1, sizeof *order);
+    bool sorted = true;
+    for (size_t i = 0; order != NULL && i < r->stored.count; i++) {
+        order[i] = &r->stored.items[i];
+        sorted = sorted && (i == 0 || order[i - 1]->bytes.offset <= order[i]->bytes.offset);
+    }
+    if (order != NULL && !sorted)
+        qsort(order, r->stored.count, sizeof *order, by_offset);
+    return order;
 }
 
 static enum devimg_status merge_one(struct devimg_file *file, const struct reading *r,
@@ -151,8 +166,8 @@ static enum devimg_status merge_one(struct devimg_file *file, const struct readi
     return DEVIMG_OK;
 }
 
-static enum devimg_status merge(struct reading *r, const struct dvi_described *described,
-                                struct devimg_error *err)
+static enum devimg_status merge(struct reading *r, const struct dvi_placed *const *stored,
+                                const struct dvi_described *described, struct devimg_error *err)
 {
     struct devimg_file *file = r->file;
     size_t count = 0;
@@ -168,7 +183,7 @@ static enum devimg_status merge(struct reading *r, const struct dvi_described *d
     record->first_image = (uint32_t)file->images.count;
     enum devimg_status status = DEVIMG_OK;
     for (size_t i = 0; i < r->stored.count && status == DEVIMG_OK; i++)
-        status = merge_one(file, r, &r->stored.items[i], &described[i], flat, err);
+        status = merge_one(file, r, stored[i], &described[i], flat, err);
     record->image_count = (uint32_t)file->images.count - record->first_image;
     if (status == DEVIMG_OK)
         status = dvi_modules_build(file, record, flat, err);
@@ -187,7 +202,7 @@ static enum devimg_status describe_all(struct reading *r, struct describe_job *j
                     *err = job->errors[w];
             return job->statuses[i];
         }
-    return merge(r, job->described, err);
+    return merge(r, job->stored, job->described, err);
 }
 
 /* Look at every stored image of the record, in parallel, and merge in file order. */
@@ -195,20 +210,17 @@ static enum devimg_status finish_images(struct reading *r, struct devimg_error *
 {
     const size_t count = r->stored.count;
     const unsigned threads = r->file->opts.threads;
-    for (size_t i = 0; i < count; i++)
-        r->stored.items[i].order = (uint32_t)i;
-    if (count > 1)
-        qsort(r->stored.items, count, sizeof *r->stored.items, by_offset);
     struct describe_job job = {
         .file = r->file,
-        .stored = r->stored.items,
+        .stored = in_file_order(r),
         .described = calloc(count + 1, sizeof *job.described),
         .workers = calloc(threads, sizeof *job.workers),
         .statuses = calloc(count + 1, sizeof *job.statuses),
         .errors = calloc(threads, sizeof *job.errors),
     };
     enum devimg_status status;
-    if (job.described == NULL || job.workers == NULL || job.statuses == NULL || job.errors == NULL)
+    if (job.stored == NULL || job.described == NULL || job.workers == NULL ||
+        job.statuses == NULL || job.errors == NULL)
         status = dvi_fail_memory(err, r->name);
     else
         status = describe_all(r, &job, threads, err);
@@ -218,6 +230,7 @@ static enum devimg_status finish_images(struct reading *r, struct devimg_error *
         dvi_arena_adopt(&r->file->arena, &job.workers[w].arena);
         dvi_buffer_free(&job.workers[w].buffer);
     }
+    free(job.stored);
     free(job.described);
     free(job.workers);
     free(job.statuses);

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * fallback: a portable image in every module, for devices without a native one. The SPIR-V that
+ * ocloc may put into its archive (generic_ir) is out of reach of the SYCL runtime, which looks
+ * for a registered image of its own.
+ */
+#include <string.h>
+
+#include "check/check.h"
+
+static bool is_fallback(const struct dvi_check *check, const struct devimg_image *image,
+                        const struct devimg_target *kind)
+{
+    if (image->parent != DEVIMG_NONE || image->registered == DEVIMG_NO ||
+        !dvi_is_portable(check, image))
+        return false;
+    if (image->target == NULL) /* a loose SPIR-V module */
+        return strcmp(kind->name, "spir64") == 0;
+    return strcmp(image->target, kind->name) == 0 || devimg_target_find(image->target) == kind;
+}
+
+static enum devimg_status run_module(struct dvi_check *check, uint32_t index,
+                                     const struct devimg_target *kind, struct devimg_error *err)
+{
+    const struct devimg_module *module = check->in->modules[index];
+    char names[DVI_NAMES_SIZE];
+    for (uint32_t i = 0; i < module->image_count; i++)
+        if (is_fallback(check, check->in->images[module->images[i]], kind))
+            return DEVIMG_OK;
+    struct devimg_finding f = dvi_finding_of(DEVIMG_ERROR, "missing-fallback", module->record);
+    dvi_names_of(module, names);
+    f.module = index;
+    f.unit = module->unit;
+    f.target = kind->name;
+    f.kernel = module->name_count == 1 ? module->names[0] : NULL;
+    f.message = dvi_message(check, "no registered %s image; kernels: %s", kind->name, names);
+    f.hint = "add spir64 to -fsycl-targets, on the compile line and on the link line";
+    return dvi_say(check, &f, err);
+}
+
+static bool wanted(const struct devimg_policy *policy)
+{
+    return policy->fallback.known.count > 0;
+}
+
+static enum devimg_status run(struct dvi_check *check, struct devimg_error *err)
+{
+    const struct dvi_target_set *kinds = &check->policy->fallback;
+    for (uint32_t i = 0; i < check->in->module_count; i++)
+        for (size_t k = 0; k < kinds->known.count; k++)
+            if (dvi_needs_coverage(check, check->in->modules[i]))
+                DVI_TRY(run_module(check, i, kinds->known.items[k], err));
+    return DEVIMG_OK;
+}
+
+const struct dvi_rule dvi_rule_fallback = { .wanted = wanted, .run = run };

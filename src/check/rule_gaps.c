@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * gaps: images that are known to be missing. A gap covers a module when its pattern matches every
+ * kernel of it (or its unit), and only the targets that it names: another name of the same device
+ * IP version is not covered with it.
+ */
+#include "check/check.h"
+
+enum { UNTRIED, MATCHES, DIFFERS }; /* what a byte of `matches` says of a module */
+
+static bool matches_module(const struct dvi_gap *gap, const struct devimg_module *module)
+{
+    if (gap->by_unit)
+        return module->unit != NULL && (dvi_glob(gap->pattern, module->unit) ||
+                                        dvi_glob(gap->pattern, dvi_base_name(module->unit)));
+    for (uint32_t i = 0; i < module->name_count; i++)
+        if (!dvi_glob(gap->pattern, module->names[i]))
+            return false;
+    return module->name_count > 0;
+}
+
+const struct dvi_gap *dvi_gap_for(struct dvi_check *check, const struct devimg_module *module,
+                                  const struct devimg_target *target, unsigned char *matches)
+{
+    struct dvi_memory *memory = dvi_memory_of(check);
+    for (size_t i = 0; i < check->policy->gaps.count; i++) {
+        const struct dvi_gap *gap = &check->policy->gaps.items[i];
+        if (matches[i] == DIFFERS)
+            continue;
+        for (size_t k = 0; k < gap->without.known.count; k++) {
+            if (gap->without.known.items[k] != target)
+                continue;
+            if (matches[i] == UNTRIED)
+                matches[i] = matches_module(gap, module) ? MATCHES : DIFFERS;
+            if (matches[i] != MATCHES)
+                break;
+            memory->gap_needed[i][k] = 1;
+            return gap;
+        }
+    }
+    return NULL;
+}
+
+static bool is_listed(const struct dvi_check *check, const struct devimg_target *target)
+{
+    for (size_t i = 0; i < check->target_count; i++)
+        if (check->targets[i].row == target)
+            return true;
+    return false;
+}
+
+static enum devimg_status say_unneeded(struct dvi_check *check, const struct dvi_gap *gap,
+                                       const struct devimg_target *target, struct devimg_error *err)
+{
+    const bool listed = is_listed(check, target);
+    struct devimg_finding f =
+        dvi_finding_of(listed ? DEVIMG_NOTE : DEVIMG_WARNING, "gap-unneeded", DEVIMG_NONE);
+    f.target = target->name;
+    f.unit = gap->by_unit ? gap->pattern : NULL;
+    f.kernel = gap->by_unit ? NULL : gap->pattern;
+    f.message = listed
+                    ? dvi_message(check,
+                                  "the gap \"%.100s\" without %s is not needed: no module that it "
+                                  "matches lacks the image",
+                                  gap->pattern, target->name)
+                    : dvi_message(check,
+                                  "the gap \"%.100s\" is without %s, which is not in the target "
+                                  "list",
+                                  gap->pattern, target->name);
+    f.hint = "take it out of the policy";
+    return dvi_say(check, &f, err);
+}
+
+static bool wanted(const struct devimg_policy *policy)
+{
+    return policy->gaps.count > 0 && policy->rules[DVI_RULE_targets] != DVI_SETTING_OFF;
+}
+
+static enum devimg_status finish(struct dvi_check *check, struct devimg_error *err)
+{
+    const struct dvi_memory *memory = dvi_memory_of(check);
+    for (size_t i = 0; memory->file_count > 0 && i < check->policy->gaps.count; i++) {
+        const struct dvi_gap *gap = &check->policy->gaps.items[i];
+        for (size_t k = 0; k < gap->without.known.count; k++)
+            if (!memory->gap_needed[i][k])
+                DVI_TRY(say_unneeded(check, gap, gap->without.known.items[k], err));
+    }
+    return DEVIMG_OK;
+}
+
+const struct dvi_rule dvi_rule_gaps = { .wanted = wanted, .finish = finish };

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * registration: images that the program carries but will never find.
+ *
+ * In a linked file a DPC++ image counts only when a descriptor names it and start-up code passes
+ * that descriptor to __sycl_register_lib (intel/llvm clang-offload-wrapper). In an object, images
+ * still lie in __CLANG_OFFLOAD_BUNDLE__ sections, which only the SYCL driver's link understands.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "check/check.h"
+
+static enum devimg_status say_not_registered(struct dvi_check *check, uint32_t index,
+                                             struct devimg_error *err)
+{
+    const struct devimg_image *image = check->in->images[index];
+    struct devimg_finding f = dvi_finding_of(DEVIMG_ERROR, "not-registered", image->record);
+    f.module = image->module;
+    f.image = index;
+    f.unit = image->unit;
+    f.target = image->target;
+    f.offset = image->offset;
+    f.message =
+        dvi_message(check, "the program does not register this image%s%s",
+                    image->note != NULL ? ": " : "", image->note != NULL ? image->note : "");
+    f.hint = "link with the SYCL driver (-fsycl), or keep the object that holds the descriptor";
+    return dvi_say(check, &f, err);
+}
+
+/* Bitcode for native targets: a plain -fsycl link drops it, as its targets come from its own line.
+ */
+static bool is_gen_bitcode(const struct devimg_image *image)
+{
+    static const char gen[] = "spir64_gen";
+    return image->format == DEVIMG_FORMAT_BITCODE &&
+           ((image->entry_id != NULL && strstr(image->entry_id, gen) != NULL) ||
+            (image->section != NULL && strstr(image->section, gen) != NULL) ||
+            (image->target != NULL && strcmp(image->target, gen) == 0));
+}
+
+static enum devimg_status say_bitcode(struct dvi_check *check, uint32_t index,
+                                      struct devimg_error *err)
+{
+    const struct devimg_image *image = check->in->images[index];
+    struct devimg_finding f = dvi_finding_of(DEVIMG_WARNING, "bitcode-dropped", image->record);
+    f.module = image->module;
+    f.image = index;
+    f.unit = image->unit;
+    f.target = "spir64_gen";
+    f.offset = image->offset;
+    f.message = "this is bitcode for native targets, no finished image: a link with -fsycl alone "
+                "drops it";
+    f.hint = "compile with -fno-sycl-rdc, or give the link -fsycl-targets=spir64_gen,spir64 and "
+             "the device list";
+    return dvi_say(check, &f, err);
+}
+
+static enum devimg_status say_bundled(struct dvi_check *check, uint32_t record, uint32_t first,
+                                      uint32_t count, struct devimg_error *err)
+{
+    struct devimg_finding f = dvi_finding_of(DEVIMG_WARNING, "needs-device-link", record);
+    f.image = first;
+    f.offset = check->in->images[first]->offset;
+    f.message = dvi_message(check, "%" PRIu32 " image%s in bundle sections: a plain host link %s",
+                            count, count == 1 ? "" : "s", count == 1 ? "drops it" : "drops them");
+    f.hint = "link with the SYCL driver (-fsycl)";
+    return dvi_say(check, &f, err);
+}
+
+static bool is_bundled(const struct devimg_image *image)
+{
+    return image->parent == DEVIMG_NONE && strcmp(image->bundle, "clang-bundle") == 0 &&
+           image->section != NULL;
+}
+
+static enum devimg_status run_record(struct dvi_check *check, uint32_t index,
+                                     struct devimg_error *err)
+{
+    const struct devimg_record *record = check->in->records[index];
+    uint32_t first = DEVIMG_NONE, count = 0;
+    for (uint32_t i = 0; i < record->image_count; i++) {
+        const uint32_t at = record->first_image + i;
+        const struct devimg_image *image = check->in->images[at];
+        if (record->linked == DEVIMG_YES && image->parent == DEVIMG_NONE &&
+            image->registered == DEVIMG_NO)
+            DVI_TRY(say_not_registered(check, at, err));
+        if (record->linked != DEVIMG_NO)
+            continue;
+        if (is_gen_bitcode(image))
+            DVI_TRY(say_bitcode(check, at, err));
+        if (is_bundled(image) && count++ == 0)
+            first = at;
+    }
+    return count > 0 ? say_bundled(check, index, first, count, err) : DEVIMG_OK;
+}
+
+static enum devimg_status run(struct dvi_check *check, struct devimg_error *err)
+{
+    for (uint32_t i = 0; i < check->in->record_count; i++)
+        DVI_TRY(run_record(check, i, err));
+    return DEVIMG_OK;
+}
+
+const struct dvi_rule dvi_rule_registration = { .run = run };

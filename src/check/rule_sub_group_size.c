@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sub-group-size: a kernel that requires a size which a target refuses. For a native image the
+ * compile would have failed; a portable image fails when the driver compiles it. So a portable
+ * image is held to every target, and to the default list too when the policy names one target or
+ * none: such a build never compiles for the GPUs that refuse. Size 0 is the compiler's choice.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "check/check.h"
+
+/* A kernel, or an image whose kernels are not known, that requires a size. */
+struct request {
+    uint32_t record, module, image;
+    const char *kernel; /* NULL: every kernel of the image */
+    uint64_t size;
+};
+
+struct state {
+    struct dvi_check *check;
+    const struct devimg_target **portable; /* the targets that portable images are held to */
+    size_t portable_count;
+    DVI_LIST(struct request) requests;
+    DVI_LIST(const struct devimg_target *) refused; /* of the kernel at hand */
+};
+
+static bool is_stated(uint64_t size)
+{
+    return size != DEVIMG_UNKNOWN && size != 0;
+}
+
+static enum devimg_status add_request(struct state *s, uint32_t image_index, const char *kernel,
+                                      uint64_t size, struct devimg_error *err)
+{
+    const struct devimg_image *image = s->check->in->images[image_index];
+    struct request *r = DVI_ADD(&s->requests);
+    if (r == NULL)
+        return dvi_fail_memory(err, "sub-group-size");
+    *r = (struct request){ image->record, image->module, image_index, kernel, size };
+    return DEVIMG_OK;
+}
+
+/* Kernels stand in the order of their images: one pass over both. */
+static enum devimg_status collect(struct state *s, struct devimg_error *err)
+{
+    const struct dvi_check_input *in = s->check->in;
+    uint32_t k = 0;
+    for (uint32_t i = 0; i < in->image_count; i++) {
+        const uint64_t whole = in->images[i]->required_sub_group_size;
+        const uint32_t first = k;
+        for (; k < in->kernel_count && in->kernels[k]->image == i; k++) {
+            const struct devimg_kernel *kernel = in->kernels[k];
+            const uint64_t size = is_stated(kernel->required_sub_group_size)
+                                      ? kernel->required_sub_group_size
+                                      : whole;
+            if (is_stated(size) && (kernel->features & DEVIMG_FEATURE_ESIMD) == 0)
+                DVI_TRY(add_request(s, i, kernel->name, size, err));
+        }
+        if (k == first && is_stated(whole) && !in->images[i]->support)
+            DVI_TRY(add_request(s, i, NULL, whole, err));
+    }
+    return DEVIMG_OK;
+}
+
+static int compare_numbers(uint64_t a, uint64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+/* What makes two requests one: native and portable images of a module ask the same thing. */
+static int compare_kernels(const struct request *a, const struct request *b)
+{
+    int order = compare_numbers(a->record, b->record);
+    if (order == 0)
+        order = compare_numbers(a->module, b->module);
+    if (order == 0)
+        order = dvi_compare_text(a->kernel, b->kernel);
+    return order != 0 ? order : compare_numbers(a->size, b->size);
+}
+
+static int compare_requests(const void *a, const void *b)
+{
+    const struct request *x = a, *y = b;
+    const int order = compare_kernels(x, y);
+    return order != 0 ? order : compare_numbers(x->image, y->image);
+}
+
+static bool accepts(uint32_t sizes, uint64_t size)
+{
+    for (unsigned bit = 0; bit < 32; bit++)
+        if (size == UINT64_C(1) << bit)
+            return (sizes >> bit & 1) != 0;
+    return false;
+}
+
+/* A target whose sizes no table knows refuses nothing here: the rule unmeasured says so. */
+static enum devimg_status add_refused(struct state *s, const struct devimg_target *target,
+                                      uint64_t size, struct devimg_error *err)
+{
+    if (target == NULL || target->sub_group_sizes == 0 || accepts(target->sub_group_sizes, size))
+        return DEVIMG_OK;
+    for (size_t i = 0; i < s->refused.count; i++)
+        if (s->refused.items[i] == target)
+            return DEVIMG_OK;
+    const struct devimg_target **added = DVI_ADD(&s->refused);
+    if (added == NULL)
+        return dvi_fail_memory(err, "sub-group-size");
+    *added = target;
+    return DEVIMG_OK;
+}
+
+static enum devimg_status add_refused_by(struct state *s, const struct request *r,
+                                         struct devimg_error *err)
+{
+    const struct devimg_image *image = s->check->in->images[r->image];
+    if (dvi_is_native(image))
+        return add_refused(s, dvi_row_of_image(image), r->size, err);
+    for (size_t i = 0; dvi_is_portable(s->check, image) && i < s->portable_count; i++)
+        DVI_TRY(add_refused(s, s->portable[i], r->size, err));
+    return DEVIMG_OK;
+}
+
+/* "16, 32" */
+static void sizes_text(uint32_t sizes, char out[64])
+{
+    size_t used = 0;
+    *out = 0;
+    for (unsigned bit = 0; bit < 32 && used < 48; bit++)
+        if ((sizes >> bit & 1) != 0)
+            used += (size_t)snprintf(out + used, 64 - used, "%s%" PRIu32, used > 0 ? ", " : "",
+                                     UINT32_C(1) << bit);
+}
+
+static const char hint[] = "require a size that every target accepts, or none";
+
+static enum devimg_status say(struct state *s, const struct request *r, const char *target,
+                              const char *message, struct devimg_error *err)
+{
+    struct devimg_finding f = dvi_finding_of(DEVIMG_ERROR, "size-refused", r->record);
+    f.module = r->module;
+    f.image = r->image;
+    f.unit = s->check->in->images[r->image]->unit;
+    f.kernel = r->kernel;
+    f.target = target;
+    f.message = message;
+    f.hint = hint;
+    return dvi_say(s->check, &f, err);
+}
+
+/* One message for all targets that refuse, so that the finding of each reads the same. */
+static enum devimg_status say_refused(struct state *s, const struct request *r,
+                                      struct devimg_error *err)
+{
+    char names[DVI_NAMES_SIZE], sizes[64];
+    uint32_t common = UINT32_MAX;
+    if (s->refused.count == 0)
+        return DEVIMG_OK;
+    for (size_t i = 0; i < s->refused.count; i++)
+        common &= s->refused.items[i]->sub_group_sizes;
+    dvi_rows_text(s->refused.items, s->refused.count, names);
+    sizes_text(common, sizes);
+    const char *message =
+        dvi_message(s->check, "requires sub-group size %" PRIu64 "; %s accept%s %s%s", r->size,
+                    names, s->refused.count == 1 ? "s" : "", common != 0 ? sizes : "other sizes",
+                    common != 0 ? " only" : "");
+    for (size_t i = 0; i < s->refused.count; i++)
+        DVI_TRY(say(s, r, s->refused.items[i]->name, message, err));
+    return DEVIMG_OK;
+}
+
+static enum devimg_status say_unlisted(struct state *s, const struct request *r,
+                                       struct devimg_error *err)
+{
+    char sizes[64];
+    sizes_text(s->check->policy->listed_sizes, sizes);
+    return say(s, r, NULL,
+               dvi_message(s->check,
+                           "requires sub-group size %" PRIu64 "; the policy accepts %s only",
+                           r->size, sizes),
+               err);
+}
+
+static enum devimg_status run_requests(struct state *s, struct devimg_error *err)
+{
+    const struct devimg_policy *policy = s->check->policy;
+    struct request *items = s->requests.items;
+    if (s->requests.count > 0)
+        qsort(items, s->requests.count, sizeof *items, compare_requests);
+    for (size_t i = 0, next; i < s->requests.count; i = next) {
+        s->refused.count = 0;
+        for (next = i; next < s->requests.count && compare_kernels(&items[i], &items[next]) == 0;
+             next++)
+            if (policy->sub_group_sizes != DVI_CHOICE_LISTED)
+                DVI_TRY(add_refused_by(s, &items[next], err));
+        if (policy->sub_group_sizes != DVI_CHOICE_LISTED)
+            DVI_TRY(say_refused(s, &items[i], err));
+        else if (!accepts(policy->listed_sizes, items[i].size))
+            DVI_TRY(say_unlisted(s, &items[i], err));
+    }
+    return DEVIMG_OK;
+}
+
+/* The targets of the policy; with fewer than two, the default list too. */
+static enum devimg_status take_targets(struct state *s, const struct dvi_target_set *defaults,
+                                       struct devimg_error *err)
+{
+    const struct dvi_check *check = s->check;
+    s->portable = calloc(check->target_count + defaults->known.count + 1, sizeof *s->portable);
+    if (s->portable == NULL)
+        return dvi_fail_memory(err, "sub-group-size");
+    for (size_t i = 0; i < check->target_count; i++)
+        s->portable[s->portable_count++] = check->targets[i].row;
+    for (size_t i = 0; check->target_count < 2 && i < defaults->known.count; i++)
+        s->portable[s->portable_count++] = defaults->known.items[i];
+    return DEVIMG_OK;
+}
+
+static bool wanted(const struct devimg_policy *policy)
+{
+    return policy->sub_group_sizes != DVI_CHOICE_ANY &&
+           (policy->has_targets || policy->sub_group_sizes != DVI_CHOICE_UNSET);
+}
+
+static enum devimg_status run(struct dvi_check *check, struct devimg_error *err)
+{
+    struct state s = { .check = check };
+    struct dvi_target_set defaults = { 0 };
+    struct dvi_arena arena = { 0 };
+    enum devimg_status st = dvi_target_set_add(&defaults, "default-intel", &arena, err);
+    if (st == DEVIMG_OK)
+        st = take_targets(&s, &defaults, err);
+    if (st == DEVIMG_OK)
+        st = collect(&s, err);
+    if (st == DEVIMG_OK)
+        st = run_requests(&s, err);
+    DVI_LIST_FREE(&s.requests);
+    DVI_LIST_FREE(&s.refused);
+    free(s.portable);
+    dvi_target_set_free(&defaults);
+    dvi_arena_free(&arena);
+    return st;
+}
+
+const struct dvi_rule dvi_rule_sub_group_size = { .wanted = wanted, .run = run };

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * targets: a native image for each listed target, module by module. The union over a library
+ * would hide that one module lacks what all others have. An image serves a target when it is for
+ * the target's device IP version, now or formerly; two names of one version are served by one
+ * image.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check/check.h"
+#include "image/image.h"
+
+struct state {
+    struct dvi_check *check;
+    unsigned char *served; /* a target each */
+    unsigned char *gaps;   /* see dvi_gap_for() */
+};
+
+static void mark_served(void *context, size_t target)
+{
+    unsigned char *served = context;
+    served[target] = 1;
+}
+
+static enum devimg_status say_gap(struct state *s, uint32_t index, const struct dvi_gap *gap,
+                                  const struct devimg_target *target, struct devimg_error *err)
+{
+    const struct devimg_module *module = s->check->in->modules[index];
+    struct devimg_finding f = dvi_finding_of(DEVIMG_NOTE, "gap", module->record);
+    f.module = index;
+    f.unit = module->unit;
+    f.target = target->name;
+    f.message =
+        dvi_message(s->check, "no native image for %s, as declared: %s", target->name, gap->reason);
+    return dvi_say(s->check, &f, err);
+}
+
+static enum devimg_status say_missing(struct state *s, uint32_t index, bool has_native,
+                                      const struct devimg_target *target, struct devimg_error *err)
+{
+    const struct devimg_module *module = s->check->in->modules[index];
+    char names[DVI_NAMES_SIZE], ip[24] = "no IP version";
+    struct devimg_finding f = dvi_finding_of(
+        DEVIMG_ERROR, has_native ? "missing-target" : "no-native-image", module->record);
+    dvi_names_of(module, names);
+    if (target->ip_version != DEVIMG_UNKNOWN)
+        dvi_ip_text(target->ip_version, ip);
+    f.module = index;
+    f.unit = module->unit;
+    f.target = target->name;
+    f.kernel = module->name_count == 1 ? module->names[0] : NULL;
+    f.message = dvi_message(s->check, "no native image for %s (%s)%s; %" PRIu32 " kernel%s: %s",
+                            target->name, ip, has_native ? "" : ", nor for any other GPU",
+                            module->name_count, module->name_count == 1 ? "" : "s", names);
+    f.hint = has_native
+                 ? "add the target to the -device list of this unit, or declare a gap with a reason"
+                 : "compile this unit with -fsycl-targets=spir64_gen and a -device list";
+    return dvi_say(s->check, &f, err);
+}
+
+static enum devimg_status say_family(struct state *s, uint32_t index, struct devimg_error *err)
+{
+    const struct devimg_image *image = s->check->in->images[index];
+    struct devimg_finding f = dvi_finding_of(DEVIMG_NOTE, "family-only", image->record);
+    f.module = image->module;
+    f.image = index;
+    f.unit = image->unit;
+    f.target = image->target;
+    f.offset = image->offset;
+    f.message = "the image states only its product family: the ocloc that made it wrote no device "
+                "IP version, so it counts for every target of the family";
+    f.hint = "a newer ocloc states the IP version";
+    return dvi_say(s->check, &f, err);
+}
+
+static enum devimg_status look_at_images(struct state *s, const struct devimg_module *module,
+                                         bool *has_native, struct devimg_error *err)
+{
+    for (uint32_t i = 0; i < module->image_count; i++) {
+        const struct devimg_image *image = s->check->in->images[module->images[i]];
+        if (!dvi_is_native(image))
+            continue;
+        *has_native = true;
+        dvi_targets_served(s->check, image, mark_served, s->served);
+        if (image->ip_version == DEVIMG_UNKNOWN && image->family_only)
+            DVI_TRY(say_family(s, module->images[i], err));
+    }
+    return DEVIMG_OK;
+}
+
+static enum devimg_status run_module(struct state *s, uint32_t index, struct devimg_error *err)
+{
+    const struct dvi_check *check = s->check;
+    const struct devimg_module *module = check->in->modules[index];
+    bool has_native = false;
+    memset(s->served, 0, check->target_count);
+    memset(s->gaps, 0, check->policy->gaps.count);
+    DVI_TRY(look_at_images(s, module, &has_native, err));
+    for (size_t i = 0; i < check->target_count; i++) {
+        const struct devimg_target *target = check->targets[i].row;
+        if (s->served[i])
+            continue;
+        const struct dvi_gap *gap = dvi_gap_for(s->check, module, target, s->gaps);
+        DVI_TRY(gap != NULL ? say_gap(s, index, gap, target, err)
+                            : say_missing(s, index, has_native, target, err));
+    }
+    return DEVIMG_OK;
+}
+
+static enum devimg_status say_no_code(struct dvi_check *check, const char *message,
+                                      struct devimg_error *err)
+{
+    struct devimg_finding f = dvi_finding_of(DEVIMG_ERROR, "no-device-code",
+                                             check->in->record_count > 0 ? 0 : DEVIMG_NONE);
+    f.message = message;
+    f.hint = "compile and link with -fsycl, or ask for no targets";
+    return dvi_say(check, &f, err);
+}
+
+static enum devimg_status run_modules(struct state *s, struct devimg_error *err)
+{
+    const struct dvi_check_input *in = s->check->in;
+    bool covered = false;
+    if (in->image_count == 0)
+        return say_no_code(s->check, "the file has no device code, and the policy asks for targets",
+                           err);
+    for (uint32_t i = 0; i < in->module_count; i++) {
+        if (!dvi_needs_coverage(s->check, in->modules[i]))
+            continue;
+        covered = true;
+        DVI_TRY(run_module(s, i, err));
+    }
+    return covered ? DEVIMG_OK
+                   : say_no_code(s->check,
+                                 "the device code has no kernels, and the policy asks for targets",
+                                 err);
+}
+
+/* Once a record: how many images are patch tokens, or (without targets) native at all. */
+static enum devimg_status say_once(struct dvi_check *check, uint32_t record, bool patchtoken,
+                                   struct devimg_error *err)
+{
+    const struct devimg_record *r = check->in->records[record];
+    uint32_t first = DEVIMG_NONE, count = 0;
+    for (uint32_t i = 0; i < r->image_count; i++) {
+        const struct devimg_image *image = check->in->images[r->first_image + i];
+        const bool is_one =
+            patchtoken ? image->format == DEVIMG_FORMAT_PATCHTOKEN : dvi_is_native(image);
+        if (is_one && count++ == 0)
+            first = r->first_image + i;
+    }
+    if (count == 0)
+        return DEVIMG_OK;
+    struct devimg_finding f =
+        dvi_finding_of(patchtoken ? DEVIMG_WARNING : DEVIMG_ERROR,
+                       patchtoken ? "patchtoken" : "native-without-targets", record);
+    f.image = first;
+    f.offset = check->in->images[first]->offset;
+    f.message =
+        patchtoken
+            ? dvi_message(check,
+                          "%" PRIu32 " image%s in the older patch-token form, which drivers from "
+                          "26.18 on do not read",
+                          count, count == 1 ? " is" : "s are")
+            : dvi_message(check, "%" PRIu32 " native image%s, and the policy lists no target",
+                          count, count == 1 ? "" : "s");
+    f.hint = patchtoken ? "give ocloc --format zebin, or use a newer ocloc"
+                        : "list the targets, or build without -fsycl-targets=spir64_gen";
+    return dvi_say(check, &f, err);
+}
+
+static bool wanted(const struct devimg_policy *policy)
+{
+    return policy->has_targets;
+}
+
+static enum devimg_status run(struct dvi_check *check, struct devimg_error *err)
+{
+    const bool asked = check->target_count > 0;
+    for (uint32_t i = 0; i < check->in->record_count; i++)
+        DVI_TRY(say_once(check, i, asked, err));
+    if (!asked)
+        return DEVIMG_OK;
+    struct state s = { .check = check,
+                       .served = calloc(check->target_count, 1),
+                       .gaps = calloc(check->policy->gaps.count + 1, 1) };
+    enum devimg_status st =
+        s.served != NULL && s.gaps != NULL ? run_modules(&s, err) : dvi_fail_memory(err, "targets");
+    free(s.served);
+    free(s.gaps);
+    return st;
+}
+
+/* What asking the ocloc of the policy came to. */
+static enum devimg_status finish(struct dvi_check *check, struct devimg_error *err)
+{
+    const struct dvi_memory *memory = dvi_memory_of(check);
+    for (size_t i = 0; i < memory->ocloc_count; i++) {
+        const struct dvi_ocloc_note *note = &memory->ocloc[i];
+        struct devimg_finding f = dvi_finding_of(note->severity, note->code, DEVIMG_NONE);
+        f.target = note->target;
+        f.message = note->message;
+        f.hint = note->hint;
+        DVI_TRY(dvi_say(check, &f, err));
+    }
+    return DEVIMG_OK;
+}
+
+const struct dvi_rule dvi_rule_targets = { .wanted = wanted, .run = run, .finish = finish };
