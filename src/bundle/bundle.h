@@ -25,7 +25,7 @@ struct dvi_placed {
     uint64_t required_sub_group_size; /* DEVIMG_UNKNOWN: none */
     const char *compile_options;
     const char *note;
-    bool no_code;   /* `bytes` are not device code but a table of host addresses (native_cpu) */
+    bool no_code; /* `bytes` are not device code but a table of host addresses (native_cpu) */
 };
 
 /** Where walkers put what they find; the model implements it. */

@@ -66,7 +66,7 @@ static uint64_t pointer_at(struct reader *r, uint64_t addr)
     if (r->in_place)
         return dvi_peek64(bytes_from(r, addr), 0);
     const struct dvi_pointer *p = dvi_object_pointer_at(r->object, addr);
-    return p != NULL && !p->external ? p->value : 0;
+    return p != NULL && p->value != DVI_EXTERNAL ? p->value : 0;
 }
 
 /* Text is used where it stands: the file's bytes outlive every record made of them. */
@@ -332,7 +332,7 @@ static enum devimg_status find_by_pointers(struct reader *r, descriptor_list *ou
 {
     for (size_t i = 0; i < r->object->pointer_count; i++) {
         const struct dvi_pointer *p = &r->object->pointers[i];
-        if (!p->external)
+        if (p->value != DVI_EXTERNAL)
             DVI_TRY(consider(r, p->addr, p->value, out, err));
     }
     return DEVIMG_OK;

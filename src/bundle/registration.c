@@ -128,12 +128,32 @@ static void scan_everything(const struct search *s, scan_code *scan)
             mark(s, o->pointers[i].value, DEVIMG_MAYBE);
 }
 
-static bool knows_register(const struct dvi_object *object)
+static bool visit_name(void *context, const struct dvi_symbol *symbol)
 {
-    for (size_t i = 0; i < object->symbol_count; i++)
-        if (dvi_equals(object->symbols[i].name, register_name))
-            return true;
-    return false;
+    bool *found = context;
+    /* with its NUL: the whole name, not one that starts like it */
+    *found = dvi_starts_with(symbol->name_bytes, register_name, sizeof register_name);
+    return !*found;
+}
+
+/* Does any symbol table know the function? MAYBE: there is no table that would. */
+static enum devimg_answer knows_register(const struct dvi_object *object)
+{
+    bool found = false;
+    const bool has_dynamic =
+        dvi_object_each_symbol(object, DVI_SYMBOLS_DYNAMIC, visit_name, &found);
+    if (found)
+        return DEVIMG_YES;
+    const bool has_static = dvi_object_each_symbol(object, DVI_SYMBOLS_STATIC, visit_name, &found);
+    if (found)
+        return DEVIMG_YES;
+    return has_dynamic || has_static ? DEVIMG_NO : DEVIMG_MAYBE;
+}
+
+static void mark_all(const struct search *s, enum devimg_answer answer)
+{
+    for (size_t i = 0; i < s->count; i++)
+        s->descriptors[i].registered = answer;
 }
 
 static enum devimg_status read_relocatable(const struct search *s, struct devimg_error *err)
@@ -150,19 +170,15 @@ enum devimg_status dvi_registration_read(struct dvi_object *object,
                                          struct devimg_error *err)
 {
     const struct search s = { object, descriptors, count };
-    DVI_TRY(dvi_object_symbols(object, err));
-    if (object->symbol_count == 0) /* nothing tells what it imports: stays "maybe" */
-        return DEVIMG_OK;
-    for (size_t i = 0; i < count; i++)
-        descriptors[i].registered = DEVIMG_NO;
-    if (!knows_register(object))
+    const enum devimg_answer known = knows_register(object);
+    mark_all(&s, known == DEVIMG_YES ? DEVIMG_NO : known);
+    if (known != DEVIMG_YES)
         return DEVIMG_OK;
     if (!object->is_linked)
         return read_relocatable(&s, err);
     scan_code *scan = scanner_of(object);
     if (scan == NULL) {
-        for (size_t i = 0; i < count; i++)
-            descriptors[i].registered = DEVIMG_MAYBE;
+        mark_all(&s, DEVIMG_MAYBE);
         return DEVIMG_OK;
     }
     scan_constructors(&s, scan);

@@ -706,22 +706,6 @@ static enum dvi_symbol_kind kind_of(const struct raw_symbol *s)
     }
 }
 
-/* `out` has room for all but the first entry of each table, which is always empty. */
-static size_t add_symbols(const struct dvi_object *o, struct symbols *t, struct dvi_symbol *out)
-{
-    for (size_t i = 1; i < t->count; i++) {
-        const struct raw_symbol raw = symbol_at(o->state, t, i);
-        struct dvi_symbol *s = &out[i - 1];
-        s->name = name_at(&t->names, raw.name);
-        s->defined = place_symbol(o, &raw, &s->addr);
-        s->addr = s->defined ? s->addr : 0;
-        s->local = raw.info >> 4 == STB_LOCAL;
-        s->kind = kind_of(&raw);
-    }
-    report_names(o, &t->names, "symbols");
-    return t->count > 0 ? t->count - 1 : 0;
-}
-
 /* The first table of a type; there is at most one of each (gabi, "Section types"). */
 static bool find_symbols(const struct dvi_object *o, uint32_t type, struct symbols *out)
 {
@@ -733,27 +717,35 @@ static bool find_symbols(const struct dvi_object *o, uint32_t type, struct symbo
     return false;
 }
 
-static enum devimg_status read_symbols(struct dvi_object *o, struct devimg_error *err)
+/* Without a section table the loader's tables are all there is. */
+static bool open_symbols(const struct dvi_object *o, enum dvi_symbol_table table,
+                         struct symbols *out)
 {
-    struct symbols tables[2];
-    size_t table_count = 0, count = 0;
-    if (!o->has_sections) {
-        symbols_of_dynamic(o, &tables[table_count++]);
-    } else {
-        table_count += find_symbols(o, SHT_SYMTAB, &tables[table_count]);
-        table_count += find_symbols(o, SHT_DYNSYM, &tables[table_count]);
+    if (o->has_sections)
+        return find_symbols(o, table == DVI_SYMBOLS_STATIC ? SHT_SYMTAB : SHT_DYNSYM, out);
+    if (table == DVI_SYMBOLS_STATIC)
+        return false;
+    symbols_of_dynamic(o, out);
+    return out->count > 0;
+}
+
+static bool each_symbol(const struct dvi_object *o, enum dvi_symbol_table table,
+                        dvi_symbol_visit *visit, void *context)
+{
+    struct symbols t = { 0 };
+    if (!open_symbols(o, table, &t))
+        return false;
+    for (size_t i = 1; i < t.count; i++) { /* the first entry is always empty */
+        const struct raw_symbol raw = symbol_at(o->state, &t, i);
+        struct dvi_symbol s = { .name_bytes = dvi_from(t.names.bytes, raw.name),
+                                .local = raw.info >> 4 == STB_LOCAL,
+                                .kind = kind_of(&raw) };
+        s.defined = place_symbol(o, &raw, &s.addr);
+        s.addr = s.defined ? s.addr : 0;
+        if (!visit(context, &s))
+            break;
     }
-    for (size_t i = 0; i < table_count; i++)
-        count += tables[i].count;
-    struct dvi_symbol *symbols = dvi_arena_array(o->arena, count, sizeof *symbols);
-    if (symbols == NULL)
-        return dvi_fail_memory(err, o->file.source);
-    count = 0;
-    for (size_t i = 0; i < table_count; i++)
-        count += add_symbols(o, &tables[i], symbols + count);
-    o->symbols = symbols;
-    o->symbol_count = count;
-    return DEVIMG_OK;
+    return true;
 }
 
 enum form { REL, RELA, RELR };
@@ -1047,11 +1039,14 @@ static bool make_pointer(struct walk *w, const struct address_types *types, size
         return false;
     if (!glob_dat && !addend_of(w, index, &r, p.addr, &addend))
         return false;
-    if (!relative && !find_symbol(w, index, r.symbol, &symbol, &p.value, &p.external))
+    bool external = false;
+    if (!relative && !find_symbol(w, index, r.symbol, &symbol, &p.value, &external))
         return false;
-    p.value = p.external ? 0 : p.value + addend;
+    p.value += addend;
     if (!w->elf->wide)
         p.value = (uint32_t)p.value;
+    if (external)
+        p.value = DVI_EXTERNAL;
     *out = p;
     return true;
 }
@@ -1081,7 +1076,7 @@ static size_t add_relative(struct walk *w, size_t index, uint64_t addr, struct d
         addr = (uint32_t)addr;
     if (!read_place(w, addr, &value))
         return complain(w, index, "an address without bytes in the file");
-    *out = (struct dvi_pointer){ addr, value, false };
+    *out = (struct dvi_pointer){ addr, value };
     return 1;
 }
 
@@ -1316,7 +1311,7 @@ const struct dvi_object_format dvi_object_elf = {
     .name = "elf",
     .match = match,
     .open = open_elf,
-    .read_symbols = read_symbols,
+    .each_symbol = each_symbol,
     .read_pointers = read_pointers,
     .read_references = read_references,
 };

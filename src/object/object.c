@@ -104,9 +104,21 @@ static enum devimg_status read_once(struct dvi_object *o, bool *done,
     return dvi_object_damage(o, status, &found, err);
 }
 
-enum devimg_status dvi_object_symbols(struct dvi_object *o, struct devimg_error *err)
+bool dvi_object_each_symbol(const struct dvi_object *o, enum dvi_symbol_table table,
+                            dvi_symbol_visit *visit, void *context)
 {
-    return read_once(o, &o->symbols_read, o->format->read_symbols, err);
+    return o->format->each_symbol != NULL && o->format->each_symbol(o, table, visit, context);
+}
+
+struct dvi_view dvi_symbol_name(const struct dvi_symbol *symbol)
+{
+    enum { MOST_NAME_BYTES = 4096 }; /* names may share bytes: a walk over all stays linear */
+    struct dvi_view bytes = symbol->name_bytes;
+    if (bytes.size > MOST_NAME_BYTES)
+        bytes.size = MOST_NAME_BYTES;
+    const uint8_t *end = memchr(bytes.data, 0, bytes.size);
+    bytes.size = end != NULL ? (size_t)(end - bytes.data) : 0;
+    return bytes;
 }
 
 enum devimg_status dvi_object_pointers(struct dvi_object *o, struct devimg_error *err)

@@ -26,19 +26,30 @@ struct dvi_section_start {
 enum dvi_symbol_kind { DVI_SYMBOL_OTHER, DVI_SYMBOL_FUNCTION, DVI_SYMBOL_FILE };
 
 struct dvi_symbol {
-    struct dvi_view name;
-    uint64_t addr; /* in the object's address space */
+    struct dvi_view name_bytes; /* from the name's first byte on: see dvi_symbol_name() */
+    uint64_t addr;              /* in the object's address space; 0: not defined here */
     bool defined;
     bool local;
     enum dvi_symbol_kind kind;
 };
 
+/** The name; empty when the symbol has none, or none that ends within 4,096 bytes. */
+struct dvi_view dvi_symbol_name(const struct dvi_symbol *symbol);
+
+/** Called for each symbol in table order; false ends the walk. */
+typedef bool dvi_symbol_visit(void *context, const struct dvi_symbol *symbol);
+
+enum dvi_symbol_table {
+    DVI_SYMBOLS_STATIC, /* what strip removes */
+    DVI_SYMBOLS_DYNAMIC /* imports and exports */
+};
+
 /** A place that the linker or loader fills with an address. */
 struct dvi_pointer {
     uint64_t addr;  /* where it stands */
-    uint64_t value; /* what it points at; 0 and external = true when it lies in another file */
-    bool external;
+    uint64_t value; /* what it points at; DVI_EXTERNAL: into another file */
 };
+#define DVI_EXTERNAL UINT64_MAX
 
 /**
  * One relocation of host code, not a data pointer: a call or an address taken by an instruction.
@@ -70,10 +81,6 @@ struct dvi_object {
     const struct dvi_section_start *starts; /* made by dvi_object_open(); sorted by addr */
     size_t start_count;
 
-    const struct dvi_symbol *symbols; /* static table first, then the dynamic one */
-    size_t symbol_count;
-    bool symbols_read;
-
     const struct dvi_pointer *pointers; /* sorted by addr */
     size_t pointer_count;
     bool pointers_read;
@@ -96,7 +103,9 @@ struct dvi_object_format {
     bool (*match)(struct dvi_view file);
     /* Header and sections. `out` comes with file, arena, damage and format set. */
     enum devimg_status (*open)(struct dvi_object *out, struct devimg_error *err);
-    enum devimg_status (*read_symbols)(struct dvi_object *object, struct devimg_error *err);
+    /* False: there is no such table. */
+    bool (*each_symbol)(const struct dvi_object *object, enum dvi_symbol_table table,
+                        dvi_symbol_visit *visit, void *context);
     enum devimg_status (*read_pointers)(struct dvi_object *object, struct devimg_error *err);
     enum devimg_status (*read_references)(struct dvi_object *object, struct devimg_error *err);
 };
@@ -111,9 +120,12 @@ DEVIMG_CHECKED enum devimg_status dvi_object_open(struct dvi_view file, struct d
 /** True when some row reads a file that starts like this. */
 bool dvi_object_matches(struct dvi_view file);
 
+/** Walk a symbol table, without keeping it: some have hundreds of thousands. False: the object has
+ *  no such table. */
+bool dvi_object_each_symbol(const struct dvi_object *o, enum dvi_symbol_table table,
+                            dvi_symbol_visit *visit, void *context);
+
 /** Fill the table once; later calls do nothing. Only NOMEM and LIMIT are handed back. */
-DEVIMG_CHECKED enum devimg_status dvi_object_symbols(struct dvi_object *o,
-                                                     struct devimg_error *err);
 DEVIMG_CHECKED enum devimg_status dvi_object_pointers(struct dvi_object *o,
                                                       struct devimg_error *err);
 DEVIMG_CHECKED enum devimg_status dvi_object_references(struct dvi_object *o,
