@@ -23,12 +23,6 @@ enum devimg_status dvi_slice(struct dvi_view v, uint64_t at, uint64_t size, cons
     return DEVIMG_OK;
 }
 
-struct dvi_view dvi_from(struct dvi_view v, uint64_t at)
-{
-    const size_t skipped = at < v.size ? (size_t)at : v.size;
-    return (struct dvi_view){ v.data + skipped, v.size - skipped, v.offset + skipped, v.source };
-}
-
 enum devimg_status dvi_text_at(struct dvi_view v, uint64_t at, const char *what,
                                struct dvi_view *out, struct devimg_error *err)
 {
@@ -103,26 +97,6 @@ static uint64_t little_endian(const uint8_t *bytes, unsigned size)
     for (unsigned i = size; i-- > 0;)
         value = value << 8 | bytes[i];
     return value;
-}
-
-static uint64_t peek(struct dvi_view v, uint64_t at, unsigned size)
-{
-    return at <= v.size && size <= v.size - at ? little_endian(v.data + at, size) : 0;
-}
-
-uint16_t dvi_peek16(struct dvi_view v, uint64_t at)
-{
-    return (uint16_t)peek(v, at, 2);
-}
-
-uint32_t dvi_peek32(struct dvi_view v, uint64_t at)
-{
-    return (uint32_t)peek(v, at, 4);
-}
-
-uint64_t dvi_peek64(struct dvi_view v, uint64_t at)
-{
-    return peek(v, at, 8);
 }
 
 struct dvi_cursor dvi_cursor_at(struct dvi_view v, uint64_t at)

@@ -40,7 +40,11 @@ DEVIMG_CHECKED enum devimg_status dvi_slice(struct dvi_view v, uint64_t at, uint
                                             struct devimg_error *err);
 
 /** Everything from `at` on; an empty view at the end when `at` is past it. */
-struct dvi_view dvi_from(struct dvi_view v, uint64_t at);
+static inline struct dvi_view dvi_from(struct dvi_view v, uint64_t at)
+{
+    const size_t skipped = at < v.size ? (size_t)at : v.size;
+    return (struct dvi_view){ v.data + skipped, v.size - skipped, v.offset + skipped, v.source };
+}
 
 /** The bytes before the first NUL at `at`; TRUNCATED when none follows within `v`. */
 DEVIMG_CHECKED enum devimg_status dvi_text_at(struct dvi_view v, uint64_t at, const char *what,
@@ -59,9 +63,27 @@ bool dvi_all_zero(struct dvi_view v);
 bool dvi_decimal(struct dvi_view v, uint64_t *out);
 
 /** Numbers at a position; 0 when they do not fit. For peeking where 0 means "no match". */
-uint16_t dvi_peek16(struct dvi_view v, uint64_t at);
-uint32_t dvi_peek32(struct dvi_view v, uint64_t at);
-uint64_t dvi_peek64(struct dvi_view v, uint64_t at);
+static inline uint64_t dvi_peek(struct dvi_view v, uint64_t at, unsigned size)
+{
+    uint64_t value = 0;
+    if (at > v.size || size > v.size - at)
+        return 0;
+    for (unsigned i = size; i-- > 0;)
+        value = value << 8 | v.data[at + i];
+    return value;
+}
+static inline uint16_t dvi_peek16(struct dvi_view v, uint64_t at)
+{
+    return (uint16_t)dvi_peek(v, at, 2);
+}
+static inline uint32_t dvi_peek32(struct dvi_view v, uint64_t at)
+{
+    return (uint32_t)dvi_peek(v, at, 4);
+}
+static inline uint64_t dvi_peek64(struct dvi_view v, uint64_t at)
+{
+    return dvi_peek(v, at, 8);
+}
 
 /**
  * Fields in order. The first read that does not fit is remembered; it and all later ones give 0.

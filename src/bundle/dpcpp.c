@@ -42,6 +42,7 @@ struct reader {
     struct dvi_claims *claims;
     struct dvi_found *found;
     const struct dvi_section *last; /* where the last look-up ended */
+    size_t near;                    /* index of the pointer looked up last */
     bool in_place;                  /* no relocations: pointers are the words that stand there */
 };
 
@@ -60,12 +61,31 @@ static struct dvi_view bytes_from(struct reader *r, uint64_t addr)
     return dvi_from(r->last->data, addr - r->last->addr);
 }
 
+/* The pointer at `addr`, or NULL. The next one asked for mostly stands just behind the last. */
+static const struct dvi_pointer *find_pointer(struct reader *r, uint64_t addr)
+{
+    enum { STEPS = 4 };
+    const struct dvi_object *o = r->object;
+    size_t i = r->near;
+    if (i >= o->pointer_count || o->pointers[i].addr > addr)
+        i = dvi_object_pointer_from(o, addr);
+    for (int step = 0; i < o->pointer_count && o->pointers[i].addr < addr; i++)
+        if (++step > STEPS) {
+            i = dvi_object_pointer_from(o, addr);
+            break;
+        }
+    if (i >= o->pointer_count)
+        return NULL;
+    r->near = i;
+    return o->pointers[i].addr == addr ? &o->pointers[i] : NULL;
+}
+
 /* The address that stands at `addr`; 0: a null pointer, or one into another file. */
 static uint64_t pointer_at(struct reader *r, uint64_t addr)
 {
     if (r->in_place)
         return dvi_peek64(bytes_from(r, addr), 0);
-    const struct dvi_pointer *p = dvi_object_pointer_at(r->object, addr);
+    const struct dvi_pointer *p = find_pointer(r, addr);
     return p != NULL && p->value != DVI_EXTERNAL ? p->value : 0;
 }
 
@@ -103,7 +123,7 @@ static bool is_new_entry(struct reader *r, const struct range *table)
     return dvi_peek64(table->bytes, 0) == 0 && dvi_peek16(table->bytes, 8) == 1 &&
            dvi_peek16(table->bytes, 10) == 8 && dvi_peek32(table->bytes, 12) == 0 &&
            pointer_at(r, table->addr + 8) <= UINT32_MAX &&
-           (r->in_place || dvi_object_pointer_at(r->object, table->addr + 8) == NULL) &&
+           (r->in_place || find_pointer(r, table->addr + 8) == NULL) &&
            table->bytes.size % NEW_ENTRY_SIZE == 0;
 }
 
@@ -306,8 +326,7 @@ static bool is_descriptor(struct reader *r, uint64_t slot, uint64_t images)
     return slot >= 8 && at.size >= DESCRIPTOR_SIZE && dvi_peek16(at, 0) == 1 &&
            dvi_peek16(at, 2) > 0 && dvi_peek32(at, 4) == 0 && pointer_at(r, addr + 16) == 0 &&
            pointer_at(r, addr + 24) == 0 && dvi_peek64(at, 16) == 0 && dvi_peek64(at, 24) == 0 &&
-           (r->in_place || dvi_object_pointer_at(r->object, addr) == NULL) &&
-           is_image_struct(r, images);
+           (r->in_place || find_pointer(r, addr) == NULL) && is_image_struct(r, images);
 }
 
 typedef DVI_LIST(struct dvi_descriptor) descriptor_list;
