@@ -351,7 +351,7 @@ def exports(build, _):
                   "not %s: %s\n%s" % (" or ".join(prefixes), " ".join(other[:20]), tail(err)))
 
 
-def damage(build, _, cases=60):
+def damage(build, _, cases=300):
     """Cut and flipped copies of every fixture, a spread of them (every byte: make test-deep)."""
     with tempfile.TemporaryDirectory() as t:
         driver = os.path.join(t, "damage")
