@@ -211,24 +211,46 @@ static size_t count_modules(const struct fold *fold)
     return count;
 }
 
-/* "28 in all: for acm-g10 acm-g12 (2), in 14 modules (-v lists them)". Reorders the items. */
-static void print_more(FILE *file, const struct fold *fold)
+static size_t count_targets(const struct fold *fold) /* sorted by target */
+{
+    size_t count = 0;
+    for (size_t i = 0; i < fold->count; i++) {
+        const char *target = fold->items[i].finding->target;
+        count += target != NULL &&
+                 (i == 0 || compare_text(target, fold->items[i - 1].finding->target) != 0);
+    }
+    return count;
+}
+
+/* A message that names one of several targets names their number instead. */
+static void print_message(FILE *file, const struct devimg_finding *f, size_t targets)
+{
+    const char *rest = NULL;
+    const char *at = targets > 1 ? named_target(f, &rest) : NULL;
+    char *before = at != NULL ? strndup(f->message, (size_t)(at - f->message)) : NULL;
+    if (before == NULL) {
+        dvi_escape(file, f->message);
+        return;
+    }
+    dvi_escape(file, before);
+    fprintf(file, "%zu targets", targets);
+    dvi_escape(file, rest + 1);
+    free(before);
+}
+
+/* "28 in all: for acm-g10 acm-g12 (2), in 14 modules (-v lists them)"; sorted by target. */
+static void print_more(FILE *file, const struct fold *fold, size_t targets, size_t modules)
 {
     enum { MOST_TARGETS = 24 };
-    const size_t modules = count_modules(fold);
-    size_t targets = 0;
+    size_t printed = 0;
     fprintf(file, "    %zu in all", fold->count);
-    qsort(fold->items, fold->count, sizeof *fold->items, by_target);
-    for (size_t i = 0; i < fold->count; i++) {
+    for (size_t i = 0; i < fold->count && printed < MOST_TARGETS; i++) {
         const char *target = fold->items[i].finding->target;
         if (target == NULL ||
             (i > 0 && compare_text(target, fold->items[i - 1].finding->target) == 0))
             continue;
-        if (targets < MOST_TARGETS) {
-            fputs(targets == 0 ? ": for " : " ", file);
-            dvi_escape(file, target);
-        }
-        targets++;
+        fputs(printed++ == 0 ? ": for " : " ", file);
+        dvi_escape(file, target);
     }
     if (targets > 1)
         fprintf(file, "%s (%zu)", targets > MOST_TARGETS ? " ..." : "", targets);
@@ -255,10 +277,13 @@ static void print_fold(const struct dvi_output *out, const struct devimg_file *f
     }
     putc(' ', out->file);
     print_place(out, file, f);
-    dvi_escape(out->file, f->message);
+    const size_t modules = count_modules(fold);
+    qsort(fold->items, fold->count, sizeof *fold->items, by_target);
+    const size_t targets = count_targets(fold);
+    print_message(out->file, f, targets);
     putc('\n', out->file);
     if (fold->count > 1)
-        print_more(out->file, fold);
+        print_more(out->file, fold, targets, modules);
 }
 
 bool dvi_findings_print(const struct dvi_output *out, const struct devimg_file *file,

@@ -205,7 +205,9 @@ static void target_rows(struct dvi_table *table, const void *data)
                                                             : "(not stated)");
         dvi_cell(table, dvi_ip_or_null(image->ip_version, ip));
         dvi_cell_format(table, "%s%s", devimg_format_name(image->format),
-                        group->class == DVI_CLASS_SUPPORT ? " (support)" : "");
+                        group->class == DVI_CLASS_SUPPORT    ? " (support)"
+                        : group->class == DVI_CLASS_EMBEDDED ? " (in archives)"
+                                                             : "");
         dvi_cell_number(table, group->image_count);
         total_cell(table, &group->kernels);
         total_size_cell(table, &group->stored);

@@ -32,7 +32,10 @@ static enum dvi_class class_of_format(enum devimg_format format)
 
 enum dvi_class dvi_image_class(const struct devimg_image *image)
 {
-    return image->support ? DVI_CLASS_SUPPORT : class_of_format(image->format);
+    const enum dvi_class class = class_of_format(image->format);
+    if (image->support)
+        return DVI_CLASS_SUPPORT;
+    return class == DVI_CLASS_PORTABLE && image->parent != DEVIMG_NONE ? DVI_CLASS_EMBEDDED : class;
 }
 
 void dvi_total_add(struct dvi_total *total, uint64_t part)

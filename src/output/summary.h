@@ -9,6 +9,8 @@
 enum dvi_class {
     DVI_CLASS_NATIVE,   /* machine code of its target */
     DVI_CLASS_PORTABLE, /* the driver compiles it: SPIR-V, PTX */
+    DVI_CLASS_EMBEDDED, /* portable code inside an archive of native images: no fallback by itself
+                         */
     DVI_CLASS_OTHER,    /* neither: bitcode before the link, or not known */
     DVI_CLASS_ARCHIVE,  /* holds images; what is in it has rows of its own */
     DVI_CLASS_SUPPORT   /* device libraries and empty images */
