@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Real files: shipped wheels, and SYCL code compiled here. Usage: run.sh DEVIMG. The last line reads "N passed, N failed".
+# DEVIMG_WHEELS=folder takes wheels from there; DEVIMG_SYCL=folder takes the compiler from there.
+set -uo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+cache=$here/cache
+mkdir -p "$cache"
+python=python3
+$python -c 'import yaml' 2>/dev/null || python=/usr/bin/python3
+passed=0
+failed=0
+part() { # COMMAND...: runs it, shows it, adds its last line to the sums
+  local log=$cache/last.log status
+  "$@" 2>&1 | tee "$log"
+  status=${PIPESTATUS[0]}
+  local line
+  line=$(grep -E '^[0-9]+ passed, [0-9]+ failed$' "$log" | tail -1)
+  if [ -z "$line" ]; then
+    echo "FAILED $1 ended with status $status before it could count"
+    failed=$((failed + 1))
+    return
+  fi
+  passed=$((passed + ${line%% *}))
+  line=${line#*, }
+  failed=$((failed + ${line%% *}))
+}
+part $python "$here/wheels.py" "$1" "$cache"
+part "$here/build_sycl.sh" "$1" "$cache"
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]
