@@ -403,10 +403,23 @@ static bool is_wanted(const struct devimg_policy *policy, size_t rule)
     return policy->rules[rule] != DVI_SETTING_OFF && (r->wanted == NULL || r->wanted(policy));
 }
 
+/* In the order that findings stand in: accepting must not depend on the order of the rules. */
+static enum devimg_status accept_all(struct devimg_report *report, size_t *done,
+                                     struct devimg_error *err)
+{
+    const size_t count = report->items.count - *done;
+    if (count > 0)
+        qsort(report->items.items + *done, count, sizeof *report->items.items, compare_items);
+    for (; *done < report->items.count; ++*done)
+        DVI_TRY(accept(report, &report->items.items[*done], err));
+    return DEVIMG_OK;
+}
+
 static enum devimg_status run_rules(struct dvi_check *check, bool finishing,
                                     struct devimg_error *err)
 {
     struct devimg_report *report = check->report;
+    size_t done = report->items.count;
     report->in = check->in;
     report->module_key_of = DEVIMG_NONE;
     report->first_item = report->items.count;
@@ -416,17 +429,13 @@ static enum devimg_status run_rules(struct dvi_check *check, bool finishing,
             finishing ? rule->finish : rule->run;
         if (run == NULL || !is_wanted(report->policy, i))
             continue;
+        if (i == DVI_RULE_baseline) /* what is not accepted by now is gone */
+            DVI_TRY(accept_all(report, &done, err));
         report->rule = i;
         DVI_TRY(run(check, err));
     }
     DVI_TRY(say_dropped(check, err));
-    const size_t count = report->items.count - report->first_item;
-    if (count > 0)
-        qsort(report->items.items + report->first_item, count, sizeof *report->items.items,
-              compare_items);
-    for (size_t i = report->first_item; i < report->items.count; i++)
-        DVI_TRY(accept(report, &report->items.items[i], err));
-    return DEVIMG_OK;
+    return accept_all(report, &done, err);
 }
 
 static struct dvi_check check_of(struct devimg_report *report, const struct dvi_check_input *in)

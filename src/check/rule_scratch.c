@@ -67,6 +67,7 @@ static enum devimg_status say_unknown(struct dvi_check *check, const struct devi
 static enum devimg_status collect(struct state *s, struct devimg_error *err)
 {
     const struct dvi_check_input *in = s->check->in;
+    const bool asked = s->check->policy->scratch == DVI_CHOICE_STRICT;
     uint32_t k = 0, said = DEVIMG_NONE;
     for (uint32_t i = 0; i < in->image_count; i++) {
         const struct devimg_image *image = in->images[i];
@@ -80,7 +81,7 @@ static enum devimg_status collect(struct state *s, struct devimg_error *err)
                 stated(kernel->scratch_size) > 0)
                 DVI_TRY(add_use(s, kernel, err));
         }
-        if (silent && image->record != said) {
+        if (asked && silent && image->record != said) {
             said = image->record;
             DVI_TRY(say_unknown(s->check, image, i, err));
         }

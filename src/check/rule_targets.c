@@ -32,6 +32,7 @@ static enum devimg_status say_gap(struct state *s, uint32_t index, const struct 
     f.module = index;
     f.unit = module->unit;
     f.target = target->name;
+    f.kernel = module->name_count == 1 ? module->names[0] : NULL;
     f.message =
         dvi_message(s->check, "no native image for %s, as declared: %s", target->name, gap->reason);
     return dvi_say(s->check, &f, err);
@@ -132,10 +133,16 @@ static enum devimg_status run_modules(struct state *s, struct devimg_error *err)
         covered = true;
         DVI_TRY(run_module(s, i, err));
     }
-    return covered ? DEVIMG_OK
-                   : say_no_code(s->check,
-                                 "the device code has no kernels, and the policy asks for targets",
-                                 err);
+    if (covered)
+        return DEVIMG_OK;
+    for (uint32_t i = 0; i < in->image_count; i++)
+        if (in->images[i]->format == DEVIMG_FORMAT_BITCODE)
+            return say_no_code(s->check,
+                               "the device code is bitcode, which has no native images yet, and "
+                               "the policy asks for targets",
+                               err);
+    return say_no_code(s->check, "the device code has no kernels, and the policy asks for targets",
+                       err);
 }
 
 /* Once a record: how many images are patch tokens, or (without targets) native at all. */

@@ -1,0 +1,972 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The rules over records made by hand. Facts about targets are those of compute-runtime: pvc and
+ * Xe2 (bmg-g21 20.1.0, once 20.1.4; lnl-m 20.4.4) accept sub-group sizes 16 and 32 only; adl-s
+ * and rpl-s are both 12.2.0; Xe-LP has no fp64; dg2-g10 is 12.55.8, dg2-g11 12.56.5.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "check/check.h"
+#include "image/image.h"
+
+enum { MOST = 24 };
+
+/* One file: records, images, modules, kernels, findings, and a report over them. */
+struct world {
+    struct devimg_policy *policy;
+    struct devimg_report *report;
+    struct devimg_record records[MOST];
+    struct devimg_image images[MOST];
+    struct devimg_module modules[MOST];
+    struct devimg_kernel kernels[MOST];
+    struct devimg_finding findings[MOST];
+    uint32_t members[MOST][MOST]; /* images of a module */
+    const char *names[MOST][MOST];
+    uint32_t record_count, image_count, module_count, kernel_count, finding_count;
+    uint32_t first, count; /* findings of the last file */
+    char folder[32];
+};
+
+static struct devimg_error err;
+
+static int set_up(void **state)
+{
+    struct world *w = calloc(1, sizeof *w);
+    assert_non_null(w);
+    strcpy(w->folder, "/tmp/devimg-rules-XXXXXX");
+    assert_non_null(mkdtemp(w->folder));
+    assert_int_equal(devimg_policy_new(&w->policy, &err), DEVIMG_OK);
+    w->record_count = 1;
+    w->records[0] = (struct devimg_record){ .path = "build/libtest.so",
+                                            .kind = DEVIMG_KIND_ELF,
+                                            .linked = DEVIMG_YES };
+    *state = w;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct world *w = *state;
+    char command[64];
+    devimg_report_free(w->report);
+    devimg_policy_free(w->policy);
+    (void)snprintf(command, sizeof command, "rm -r %s", w->folder);
+    assert_int_equal(system(command), 0);
+    free(w);
+    return 0;
+}
+
+static void set(struct world *w, const char *key, const char *value)
+{
+    const enum devimg_status st = devimg_policy_set(w->policy, key, value, &err);
+    if (st != DEVIMG_OK)
+        fail_msg("%s: %s: %s", key, value, err.text);
+}
+
+/* Write a file into the folder of the test; the path is static. */
+static const char *file_of(struct world *w, const char *name, const char *text)
+{
+    static char path[128];
+    (void)snprintf(path, sizeof path, "%s/%s", w->folder, name);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    assert_int_equal(fclose(file), 0);
+    return path;
+}
+
+static uint32_t module_of(struct world *w, const char *unit, const char *first, const char *second)
+{
+    const uint32_t m = w->module_count++;
+    w->names[m][0] = first;
+    w->names[m][1] = second;
+    w->modules[m] = (struct devimg_module){ .unit = unit,
+                                            .images = w->members[m],
+                                            .names = w->names[m],
+                                            .name_count = second != NULL ? 2 : 1 };
+    w->records[0].module_count = w->module_count;
+    return m;
+}
+
+static uint32_t image_of(struct world *w, uint32_t module, enum devimg_format format,
+                         const char *target, uint64_t ip)
+{
+    const uint32_t i = w->image_count++;
+    w->images[i] = (struct devimg_image){ .parent = DEVIMG_NONE,
+                                          .module = module,
+                                          .bundle = "dpcpp",
+                                          .target = target,
+                                          .ip_version = ip,
+                                          .format = format,
+                                          .offset = 4096U + i,
+                                          .offset_in_parent = DEVIMG_UNKNOWN,
+                                          .stored_size = 700,
+                                          .size = 1000,
+                                          .compression = DEVIMG_COMPRESSION_ZSTD,
+                                          .registered = DEVIMG_YES,
+                                          .required_sub_group_size = DEVIMG_UNKNOWN };
+    w->records[0].image_count = w->image_count;
+    if (module != DEVIMG_NONE)
+        w->members[module][w->modules[module].image_count++] = i;
+    else
+        w->images[i].support = 1;
+    return i;
+}
+
+static uint32_t native(struct world *w, uint32_t module, const char *target, uint64_t ip)
+{
+    return image_of(w, module, DEVIMG_FORMAT_ZEBIN, target, ip);
+}
+
+static uint32_t spirv(struct world *w, uint32_t module)
+{
+    return image_of(w, module, DEVIMG_FORMAT_SPIRV, "spir64", DEVIMG_UNKNOWN);
+}
+
+static struct devimg_kernel *kernel_of(struct world *w, uint32_t image, const char *name)
+{
+    struct devimg_kernel *k = &w->kernels[w->kernel_count++];
+    *k = (struct devimg_kernel){ .name = name,
+                                 .image = image,
+                                 .module = w->images[image].module,
+                                 .sub_group_size = DEVIMG_UNKNOWN,
+                                 .required_sub_group_size = DEVIMG_UNKNOWN,
+                                 .private_size = 0,
+                                 .spill_size = DEVIMG_UNKNOWN,
+                                 .scratch_size = 0,
+                                 .features_known = 1 };
+    return k;
+}
+
+static void check_file(struct world *w)
+{
+    const void *all[5][MOST];
+    for (size_t i = 0; i < MOST; i++) {
+        all[0][i] = &w->records[i];
+        all[1][i] = &w->images[i];
+        all[2][i] = &w->modules[i];
+        all[3][i] = &w->kernels[i];
+        all[4][i] = &w->findings[i];
+    }
+    const struct dvi_check_input in = {
+        .records = (const struct devimg_record *const *)(const void *)all[0],
+        .images = (const struct devimg_image *const *)(const void *)all[1],
+        .modules = (const struct devimg_module *const *)(const void *)all[2],
+        .kernels = (const struct devimg_kernel *const *)(const void *)all[3],
+        .findings = (const struct devimg_finding *const *)(const void *)all[4],
+        .record_count = w->record_count,
+        .image_count = w->image_count,
+        .module_count = w->module_count,
+        .kernel_count = w->kernel_count,
+        .finding_count = w->finding_count,
+    };
+    if (w->report == NULL && devimg_report_new(w->policy, &w->report, &err) != DEVIMG_OK)
+        fail_msg("%s: %s", err.source, err.text);
+    assert_int_equal(dvi_report_add_input(w->report, &in, &w->first, &w->count, &err), DEVIMG_OK);
+}
+
+static void finish(struct world *w)
+{
+    w->first = devimg_report_count(w->report);
+    assert_int_equal(devimg_report_finish(w->report, &err), DEVIMG_OK);
+    w->count = devimg_report_count(w->report) - w->first;
+}
+
+/* One line a finding: "severity rule code module kernel target". */
+static void expect(struct world *w, const char *lines)
+{
+    char found[8192] = "";
+    for (uint32_t i = 0; i < w->count; i++) {
+        const struct devimg_finding *f = devimg_report_at(w->report, w->first + i);
+        const size_t used = strlen(found);
+        char module[12] = "-";
+        if (f->module != DEVIMG_NONE)
+            (void)snprintf(module, sizeof module, "%u", f->module);
+        (void)snprintf(found + used, sizeof found - used, "%s %s %s %s %s %s\n",
+                       devimg_severity_name(f->severity), f->rule, f->code, module,
+                       f->kernel != NULL ? f->kernel : "-", f->target != NULL ? f->target : "-");
+        assert_true(f->message != NULL && *f->message != 0);
+        assert_null(strchr(f->message, '\n'));
+    }
+    assert_string_equal(found, lines);
+}
+
+static const struct devimg_finding *finding_at(const struct world *w, uint32_t i)
+{
+    assert_true(i < w->count);
+    return devimg_report_at(w->report, w->first + i);
+}
+
+/* ---- targets ---- */
+
+static void one_module_without_a_target_is_named_though_another_has_it(void **state)
+{
+    struct world *w = *state;
+    set(w, "targets", "adl-s,bmg-g21");
+    const uint32_t a = module_of(w, "a.cpp", "k", NULL), b = module_of(w, "b.cpp", "k", NULL);
+    native(w, a, "adl-s", DVI_IP(12, 2, 0));
+    native(w, a, "bmg-g21", DVI_IP(20, 1, 0));
+    native(w, b, "adl-s", DVI_IP(12, 2, 0));
+    check_file(w);
+    expect(w, "error targets missing-target 1 k bmg-g21\n");
+    assert_string_equal(finding_at(w, 0)->unit, "b.cpp");
+    assert_non_null(strstr(finding_at(w, 0)->message, "20.1.0"));
+}
+
+static void two_names_of_one_version_are_served_by_one_image(void **state)
+{
+    struct world *w = *state;
+    set(w, "targets", "adl-s,rpl-s");
+    native(w, module_of(w, NULL, "k", NULL), "adl-s", DVI_IP(12, 2, 0));
+    check_file(w);
+    expect(w, "");
+}
+
+static void former_ip_version_serves_its_target(void **state)
+{
+    struct world *w = *state;
+    set(w, "targets", "bmg-g21");
+    native(w, module_of(w, NULL, "k", NULL), "bmg-g21", DVI_IP(20, 1, 4));
+    check_file(w);
+    expect(w, "");
+}
+
+static void module_without_native_image_has_a_finding_for_each_target(void **state)
+{
+    struct world *w = *state;
+    set(w, "targets", "adl-s,lnl-m");
+    spirv(w, module_of(w, NULL, "k", "l"));
+    check_file(w);
+    expect(w, "error targets no-native-image 0 - adl-s\n"
+              "error targets no-native-image 0 - lnl-m\n");
+    assert_non_null(strstr(finding_at(w, 0)->message, "k, l"));
+}
+
+static void support_images_and_modules_without_kernels_need_no_coverage(void **state)
+{
+    struct world *w = *state;
+    set(w, "targets", "adl-s");
+    native(w, module_of(w, NULL, "k", NULL), "adl-s", DVI_IP(12, 2, 0));
+    const uint32_t m = module_of(w, NULL, "unused", NULL);
+    w->modules[m].name_count = 0;
+    spirv(w, m);
+    spirv(w, DEVIMG_NONE);
+    check_file(w);
+    expect(w, "");
+}
+
+static void family_only_image_serves_its_family_and_says_so(void **state)
+{
+    struct world *w = *state;
+    set(w, "targets", "dg2-g10,dg2-g11,adl-s");
+    const uint32_t i = native(w, module_of(w, NULL, "k", NULL), "dg2-g10", DEVIMG_UNKNOWN);
+    w->images[i].family_only = 1;
+    check_file(w);
+    expect(w, "note targets family-only 0 - dg2-g10\nerror targets missing-target 0 k adl-s\n");
+}
+
+static void file_without_device_code_fails_when_targets_are_asked_for(void **state)
+{
+    struct world *w = *state;
+    set(w, "targets", "adl-s");
+    check_file(w);
+    expect(w, "error targets no-device-code - - -\n");
+}
+
+static void empty_target_list_with_native_images_is_a_finding(void **state)
+{
+    struct world *w = *state;
+    set(w, "targets", " , ");
+    const uint32_t m = module_of(w, NULL, "k", NULL);
+    native(w, m, "adl-s", DVI_IP(12, 2, 0));
+    spirv(w, m);
+    check_file(w);
+    expect(w, "error targets native-without-targets - - -\n");
+}
+
+static void empty_target_list_without_native_images_passes(void **state)
+{
+    struct world *w = *state;
+    set(w, "targets", "");
+    spirv(w, module_of(w, NULL, "k", NULL));
+    check_file(w);
+    expect(w, "");
+}
+
+static void patch_token_images_serve_and_warn_once(void **state)
+{
+    struct world *w = *state;
+    set(w, "targets", "adl-s,dg2-g10");
+    set(w, "scratch", "any");
+    const uint32_t m = module_of(w, NULL, "k", NULL);
+    image_of(w, m, DEVIMG_FORMAT_PATCHTOKEN, "adl-s", DVI_IP(12, 2, 0));
+    image_of(w, m, DEVIMG_FORMAT_PATCHTOKEN, "dg2-g10", DVI_IP(12, 55, 8));
+    check_file(w);
+    expect(w, "warning targets patchtoken - - -\n");
+    assert_non_null(strstr(finding_at(w, 0)->message, "2 images"));
+}
+
+/* ---- extra-targets ---- */
+
+static void unlisted_image_is_an_error_bare_and_in_an_archive(void **state)
+{
+    struct world *w = *state;
+    set(w, "targets", "adl-s");
+    const uint32_t m = module_of(w, NULL, "k", NULL);
+    const uint32_t archive = image_of(w, m, DEVIMG_FORMAT_ARCHIVE, NULL, DEVIMG_UNKNOWN);
+    native(w, m, "adl-s", DVI_IP(12, 2, 0));
+    w->images[native(w, m, "pvc", DVI_IP(12, 60, 7))].parent = archive;
+    native(w, m, "lnl-m", DVI_IP(20, 4, 4));
+    check_file(w);
+    expect(w, "error extra-targets extra-target 0 - lnl-m\n"
+              "error extra-targets extra-target 0 - pvc\n");
+}
+
+static void unlisted_image_is_fine_when_allowed(void **state)
+{
+    struct world *w = *state;
+    set(w, "targets", "adl-s");
+    set(w, "extra-targets", "allow");
+    const uint32_t m = module_of(w, NULL, "k", NULL);
+    native(w, m, "adl-s", DVI_IP(12, 2, 0));
+    native(w, m, "pvc", DVI_IP(12, 60, 7));
+    check_file(w);
+    expect(w, "");
+}
+
+/* ---- fallback ---- */
+
+static void generic_ir_of_an_archive_is_no_fallback(void **state)
+{
+    struct world *w = *state;
+    set(w, "fallback", "spir64");
+    const uint32_t m = module_of(w, NULL, "k", NULL);
+    const uint32_t archive = image_of(w, m, DEVIMG_FORMAT_ARCHIVE, NULL, DEVIMG_UNKNOWN);
+    w->images[spirv(w, m)].parent = archive;
+    check_file(w);
+    expect(w, "error fallback missing-fallback 0 k spir64\n");
+}
+
+static void unregistered_portable_image_is_no_fallback(void **state)
+{
+    struct world *w = *state;
+    set(w, "fallback", "spir64");
+    set(w, "no-rule", "registration");
+    w->images[spirv(w, module_of(w, NULL, "k", NULL))].registered = DEVIMG_NO;
+    check_file(w);
+    expect(w, "error fallback missing-fallback 0 k spir64\n");
+}
+
+static void bitcode_is_the_fallback_of_an_object_only(void **state)
+{
+    struct world *w = *state;
+    set(w, "fallback", "spir64");
+    w->records[0].linked = DEVIMG_NO;
+    image_of(w, module_of(w, NULL, "k", NULL), DEVIMG_FORMAT_BITCODE, "spir64", DEVIMG_UNKNOWN);
+    check_file(w);
+    expect(w, "");
+    w->records[0].linked = DEVIMG_YES;
+    check_file(w);
+    expect(w, "error fallback missing-fallback 0 k spir64\n");
+}
+
+/* ---- compression ---- */
+
+static void raw_image_counts_from_512_bytes_on_and_members_do_not(void **state)
+{
+    struct world *w = *state;
+    set(w, "compression", "required");
+    const uint32_t m = module_of(w, NULL, "k", NULL);
+    const uint64_t sizes[] = { 511, 512, 513 };
+    for (size_t i = 0; i < 3; i++) {
+        struct devimg_image *image = &w->images[spirv(w, m)];
+        image->compression = DEVIMG_COMPRESSION_NONE;
+        image->size = image->stored_size = sizes[i];
+    }
+    struct devimg_image *member = &w->images[spirv(w, m)];
+    member->compression = DEVIMG_COMPRESSION_NONE;
+    member->parent = 0;
+    struct devimg_image *support = &w->images[spirv(w, DEVIMG_NONE)];
+    support->compression = DEVIMG_COMPRESSION_NONE;
+    check_file(w);
+    expect(w, "error compression stored-raw - - spir64\n"
+              "error compression stored-raw 0 - spir64\n"
+              "error compression stored-raw 0 - spir64\n");
+    assert_int_equal(finding_at(w, 1)->image, 1);
+    assert_int_equal(finding_at(w, 1)->offset, 4097);
+    assert_non_null(strstr(finding_at(w, 1)->message, "512 bytes"));
+}
+
+/* ---- sub-group-size ---- */
+
+static void size_8_is_refused_once_for_each_target_that_lacks_it(void **state)
+{
+    struct world *w = *state;
+    set(w, "targets", "adl-s,pvc,lnl-m");
+    set(w, "no-rule", "targets");
+    const uint32_t m = module_of(w, NULL, "k", "l");
+    const uint32_t a = native(w, m, "adl-s", DVI_IP(12, 2, 0));
+    const uint32_t b = spirv(w, m), c = spirv(w, m);
+    kernel_of(w, a, "k")->required_sub_group_size = 8;
+    kernel_of(w, b, "k")->required_sub_group_size = 8;
+    kernel_of(w, b, "l")->required_sub_group_size = 16;
+    kernel_of(w, c, "k")->required_sub_group_size = 8;
+    check_file(w);
+    expect(w, "error sub-group-size size-refused 0 k lnl-m\n"
+              "error sub-group-size size-refused 0 k pvc\n");
+    assert_string_equal(finding_at(w, 0)->message,
+                        "requires sub-group size 8; pvc, lnl-m accept 16, 32 only");
+}
+
+static void size_of_a_single_target_build_is_held_to_the_default_list(void **state)
+{
+    struct world *w = *state;
+    set(w, "targets", "adl-s");
+    const uint32_t m = module_of(w, NULL, "k", NULL);
+    native(w, m, "adl-s", DVI_IP(12, 2, 0));
+    kernel_of(w, spirv(w, m), "k")->required_sub_group_size = 8;
+    check_file(w);
+    expect(w, "error sub-group-size size-refused 0 k bmg-g21\n"
+              "error sub-group-size size-refused 0 k bmg-g31\n"
+              "error sub-group-size size-refused 0 k lnl-m\n");
+}
+
+static void size_of_a_jit_only_build_is_held_to_the_default_list(void **state)
+{
+    struct world *w = *state;
+    set(w, "targets", "");
+    const uint32_t i = spirv(w, module_of(w, NULL, "k", NULL));
+    w->images[i].required_sub_group_size = 8; /* stated for the image, kernels unknown */
+    check_file(w);
+    expect(w, "error sub-group-size size-refused 0 - bmg-g21\n"
+              "error sub-group-size size-refused 0 - bmg-g31\n"
+              "error sub-group-size size-refused 0 - lnl-m\n");
+}
+
+static void size_that_a_native_image_was_built_with_is_held_to_its_own_target(void **state)
+{
+    struct world *w = *state;
+    set(w, "targets", "adl-s,lnl-m");
+    set(w, "no-rule", "extra-targets,targets");
+    const uint32_t m = module_of(w, NULL, "k", NULL);
+    kernel_of(w, native(w, m, "adl-s", DVI_IP(12, 2, 0)), "k")->required_sub_group_size = 8;
+    kernel_of(w, native(w, m, "lnl-m", DVI_IP(20, 4, 4)), "k")->required_sub_group_size = 16;
+    check_file(w);
+    expect(w, "");
+}
+
+static void size_0_and_esimd_are_no_requests(void **state)
+{
+    struct world *w = *state;
+    set(w, "targets", "adl-s,lnl-m");
+    set(w, "no-rule", "targets");
+    const uint32_t i = spirv(w, module_of(w, NULL, "k", "l"));
+    kernel_of(w, i, "k")->required_sub_group_size = 0;
+    struct devimg_kernel *esimd = kernel_of(w, i, "l");
+    esimd->required_sub_group_size = 1;
+    esimd->features = DEVIMG_FEATURE_ESIMD;
+    check_file(w);
+    expect(w, "");
+}
+
+static void declared_gap_does_not_excuse_a_size(void **state)
+{
+    struct world *w = *state;
+    set(w, "targets", "adl-s,lnl-m");
+    set(w, "gaps", "k without lnl-m: IGC crashes");
+    const uint32_t m = module_of(w, NULL, "k", NULL);
+    native(w, m, "adl-s", DVI_IP(12, 2, 0));
+    kernel_of(w, spirv(w, m), "k")->required_sub_group_size = 8;
+    check_file(w);
+    expect(w, "note targets gap 0 k lnl-m\n"
+              "error sub-group-size size-refused 0 k lnl-m\n");
+}
+
+static void listed_sizes_replace_the_tables(void **state)
+{
+    struct world *w = *state;
+    set(w, "sub-group-sizes", "16,32");
+    const uint32_t i = spirv(w, module_of(w, NULL, "k", "l"));
+    kernel_of(w, i, "k")->required_sub_group_size = 8;
+    kernel_of(w, i, "l")->required_sub_group_size = 32;
+    check_file(w);
+    expect(w, "error sub-group-size size-refused 0 k -\n");
+}
+
+/* ---- features ---- */
+
+static void fp64_is_an_error_for_targets_without_and_with_emulation(void **state)
+{
+    struct world *w = *state;
+    set(w, "targets", "adl-s,dg2-g10,pvc");
+    set(w, "no-rule", "targets");
+    const uint32_t i = spirv(w, module_of(w, NULL, "k", "l"));
+    kernel_of(w, i, "k")->features = DEVIMG_FEATURE_FP64;
+    kernel_of(w, i, "l");
+    check_file(w);
+    expect(w, "error features needs-fp64 0 k adl-s\n"
+              "error features needs-fp64 0 k dg2-g10\n");
+    assert_non_null(strstr(finding_at(w, 0)->hint, "off by default"));
+}
+
+static void stated_aspects_count_before_what_kernels_declare(void **state)
+{
+    static const uint32_t none_known[] = { 9 }, fp64[] = { 6 };
+    struct world *w = *state;
+    set(w, "targets", "adl-s,pvc");
+    set(w, "no-rule", "targets");
+    const uint32_t a = spirv(w, module_of(w, NULL, "k", NULL));
+    const uint32_t b = spirv(w, module_of(w, NULL, "l", NULL));
+    w->images[a].aspects = none_known;
+    w->images[b].aspects = fp64;
+    w->images[a].aspect_count = w->images[b].aspect_count = 1;
+    kernel_of(w, a, "k")->features = DEVIMG_FEATURE_FP64;
+    check_file(w);
+    expect(w, "error features needs-fp64 1 l adl-s\n");
+}
+
+/* ---- scratch ---- */
+
+static void scratch_is_an_error_only_when_the_policy_says_none(void **state)
+{
+    struct world *w = *state;
+    const uint32_t m = module_of(w, NULL, "k", "l");
+    const uint32_t i = native(w, m, "adl-s", DVI_IP(12, 2, 0));
+    kernel_of(w, i, "k")->spill_size = 64;
+    kernel_of(w, i, "l");
+    check_file(w);
+    expect(w, "");
+    devimg_report_free(w->report);
+    w->report = NULL;
+    set(w, "scratch", "none");
+    check_file(w);
+    expect(w, "error scratch scratch 0 k adl-s\n");
+}
+
+static void unasked_scratch_is_one_note(void **state)
+{
+    struct world *w = *state;
+    set(w, "targets", "adl-s");
+    const uint32_t i = native(w, module_of(w, NULL, "k", "l"), "adl-s", DVI_IP(12, 2, 0));
+    kernel_of(w, i, "k")->private_size = 64;
+    kernel_of(w, i, "l")->scratch_size = 64;
+    check_file(w);
+    expect(w, "note scratch scratch-used - - -\n");
+    assert_non_null(strstr(finding_at(w, 0)->message, "2 kernels use scratch memory: k, l"));
+}
+
+static void ratchet_allows_what_it_lists_and_nothing_larger(void **state)
+{
+    struct world *w = *state;
+    set(w, "scratch.ratchet",
+        file_of(w, "scratch.tsv",
+                "# kernel\ttarget\tprivate\tspill\tbuffer\n"
+                "fits\t*\t64\t0\t0\n"
+                "grew\tadl-s\t64\t0\t0\n"
+                "gone\t*\t64\t0\t0\n"
+                "loose\trpl-s\t900\t0\t0\n"));
+    const uint32_t i = native(w, module_of(w, NULL, "fits", "grew"), "adl-s", DVI_IP(12, 2, 0));
+    kernel_of(w, i, "fits")->private_size = 64;
+    kernel_of(w, i, "grew")->private_size = 65;
+    kernel_of(w, i, "loose")->private_size = 100; /* rpl-s and adl-s: one IP version */
+    kernel_of(w, i, "new")->private_size = 1;
+    check_file(w);
+    expect(w, "error scratch scratch-grew 0 grew adl-s\n"
+              "error scratch scratch 0 new adl-s\n");
+    finish(w);
+    expect(w, "note scratch ratchet-stale - gone *\n"
+              "note scratch ratchet-stale - loose adl-s\n");
+    assert_non_null(strstr(finding_at(w, 1)->message, "line 5"));
+    assert_non_null(strstr(finding_at(w, 1)->message, "100, 0, 0"));
+}
+
+static void image_that_states_no_scratch_is_said_once(void **state)
+{
+    struct world *w = *state;
+    set(w, "scratch", "none");
+    const uint32_t m = module_of(w, NULL, "k", NULL);
+    image_of(w, m, DEVIMG_FORMAT_PATCHTOKEN, "adl-s", DVI_IP(12, 2, 0));
+    image_of(w, m, DEVIMG_FORMAT_PATCHTOKEN, "dg2-g10", DVI_IP(12, 55, 8));
+    check_file(w);
+    expect(w, "note scratch scratch-unknown - - adl-s\n");
+}
+
+/* ---- gaps ---- */
+
+static void gap_covers_modules_of_which_every_kernel_matches(void **state)
+{
+    struct world *w = *state;
+    set(w, "targets", "adl-s,lnl-m");
+    set(w, "gaps", "*psnr* without lnl-m: IGC 2.41.5 crashes on it");
+    native(w, module_of(w, NULL, "x_psnr_1", "x_psnr_2"), "adl-s", DVI_IP(12, 2, 0));
+    native(w, module_of(w, NULL, "x_psnr_3", "other"), "adl-s", DVI_IP(12, 2, 0));
+    check_file(w);
+    expect(w, "note targets gap 0 - lnl-m\n"
+              "error targets missing-target 1 - lnl-m\n");
+    finish(w);
+    expect(w, "");
+}
+
+static void gap_by_unit_matches_the_unit(void **state)
+{
+    struct world *w = *state;
+    set(w, "targets", "lnl-m");
+    set(w, "gaps", "unit:psnr_*.cpp without lnl-m: it crashes");
+    spirv(w, module_of(w, "src/psnr_hvs.cpp", "k", NULL));
+    spirv(w, module_of(w, "src/other.cpp", "k", NULL));
+    check_file(w);
+    expect(w, "note targets gap 0 k lnl-m\nerror targets no-native-image 1 k lnl-m\n");
+}
+
+static void gap_of_one_name_leaves_the_other_name_of_its_version(void **state)
+{
+    struct world *w = *state;
+    set(w, "targets", "adl-s,rpl-s,dg2-g10");
+    set(w, "gaps", "k without adl-s: it crashes");
+    native(w, module_of(w, NULL, "k", NULL), "dg2-g10", DVI_IP(12, 55, 8));
+    check_file(w);
+    expect(w, "note targets gap 0 k adl-s\nerror targets missing-target 0 k rpl-s\n");
+}
+
+static void unneeded_gap_is_a_note_and_one_off_the_list_a_warning(void **state)
+{
+    struct world *w = *state;
+    set(w, "targets", "adl-s");
+    set(w, "gaps", "k without adl-s,pvc: it crashes");
+    native(w, module_of(w, NULL, "k", NULL), "adl-s", DVI_IP(12, 2, 0));
+    check_file(w);
+    expect(w, "");
+    finish(w);
+    expect(w, "note gaps gap-unneeded - k adl-s\nwarning gaps gap-unneeded - k pvc\n");
+}
+
+/* ---- registration, unmeasured, damaged ---- */
+
+static void image_that_no_descriptor_names_is_an_error(void **state)
+{
+    struct world *w = *state;
+    w->images[spirv(w, module_of(w, NULL, "k", NULL))].registered = DEVIMG_NO;
+    w->images[0].note = "no descriptor names it";
+    check_file(w);
+    expect(w, "error registration not-registered 0 - spir64\n");
+    assert_non_null(strstr(finding_at(w, 0)->message, "no descriptor names it"));
+}
+
+static void object_warns_of_bundles_and_of_bitcode_for_native_targets(void **state)
+{
+    struct world *w = *state;
+    w->records[0].linked = DEVIMG_NO;
+    const uint32_t i =
+        image_of(w, module_of(w, NULL, "k", NULL), DEVIMG_FORMAT_BITCODE, NULL, DEVIMG_UNKNOWN);
+    w->images[i].bundle = "clang-bundle";
+    w->images[i].section = "__CLANG_OFFLOAD_BUNDLE__sycl-spir64_gen";
+    w->images[i].registered = DEVIMG_MAYBE;
+    check_file(w);
+    expect(w, "warning registration needs-device-link - - -\n"
+              "warning registration bitcode-dropped 0 - spir64_gen\n");
+}
+
+static void version_that_no_table_has_is_noted_once(void **state)
+{
+    struct world *w = *state;
+    const uint32_t m = module_of(w, NULL, "k", NULL);
+    native(w, m, NULL, DVI_IP(900, 1, 0));
+    native(w, m, NULL, DVI_IP(900, 1, 0));
+    check_file(w);
+    expect(w, "note unmeasured unknown-ip - - -\n");
+    assert_non_null(strstr(finding_at(w, 0)->message, "2 images for IP version 900.1.0"));
+}
+
+static void damage_is_handed_on_as_an_error(void **state)
+{
+    struct world *w = *state;
+    w->findings[w->finding_count++] = (struct devimg_finding){ .rule = "damaged",
+                                                               .code = "truncated",
+                                                               .severity = DEVIMG_WARNING,
+                                                               .module = DEVIMG_NONE,
+                                                               .image = DEVIMG_NONE,
+                                                               .offset = 77,
+                                                               .message = "cut" };
+    w->records[0].status = DEVIMG_RECORD_DAMAGED;
+    w->records[0].finding_count = 1;
+    check_file(w);
+    expect(w, "error damaged truncated - - -\n");
+    assert_int_equal(finding_at(w, 0)->offset, 77);
+}
+
+/* ---- settings and baseline ---- */
+
+static void setting_changes_errors_and_leaves_notes(void **state)
+{
+    struct world *w = *state;
+    set(w, "targets", "adl-s,lnl-m");
+    set(w, "gaps", "k without lnl-m: it crashes");
+    set(w, "rules", "targets=warning, fallback=note");
+    set(w, "fallback", "spir64");
+    const uint32_t m = module_of(w, NULL, "k", NULL);
+    image_of(w, m, DEVIMG_FORMAT_ARCHIVE, NULL, DEVIMG_UNKNOWN);
+    check_file(w);
+    expect(w, "warning targets no-native-image 0 k adl-s\n"
+              "note targets gap 0 k lnl-m\n"
+              "note fallback missing-fallback 0 k spir64\n");
+}
+
+static void baseline_accepts_exactly_what_was_written(void **state)
+{
+    struct world *w = *state;
+    char path[64];
+    (void)snprintf(path, sizeof path, "%s/baseline.tsv", w->folder);
+    set(w, "targets", "adl-s,lnl-m");
+    module_of(w, "a.cpp", "k 1", NULL);
+    module_of(w, "b.cpp", "l", NULL);
+    native(w, 0, "adl-s", DVI_IP(12, 2, 0));
+    native(w, 1, "adl-s", DVI_IP(12, 2, 0));
+    check_file(w);
+    expect(w, "error targets missing-target 0 k 1 lnl-m\n"
+              "error targets missing-target 1 l lnl-m\n");
+    assert_int_equal(devimg_report_write_baseline(w->report, path, &err), DEVIMG_OK);
+    devimg_report_free(w->report);
+    w->report = NULL;
+    set(w, "baseline", path);
+
+    /* the other order, other units, and one finding mended, one new */
+    w->images[0].module = 1;
+    w->modules[0] = (struct devimg_module){
+        .images = w->members[0], .image_count = 1, .names = w->names[1], .name_count = 1
+    };
+    w->names[2][0] = "new";
+    w->modules[1] = (struct devimg_module){
+        .images = w->members[1], .image_count = 1, .names = w->names[2], .name_count = 1
+    };
+    check_file(w);
+    expect(w, "note targets missing-target 0 l lnl-m\n"
+              "error targets missing-target 1 new lnl-m\n");
+    assert_non_null(strstr(finding_at(w, 0)->message, "(baseline)"));
+    finish(w);
+    expect(w, "note baseline baseline-stale - k%201 lnl-m\n");
+}
+
+static void baseline_line_accepts_one_finding_not_two(void **state)
+{
+    struct world *w = *state;
+    char path[64];
+    (void)snprintf(path, sizeof path, "%s/baseline.tsv", w->folder);
+    set(w, "targets", "lnl-m");
+    spirv(w, module_of(w, NULL, "k", NULL));
+    check_file(w);
+    assert_int_equal(devimg_report_write_baseline(w->report, path, &err), DEVIMG_OK);
+    devimg_report_free(w->report);
+    w->report = NULL;
+    set(w, "baseline", path);
+    spirv(w, module_of(w, NULL, "k", NULL));
+    check_file(w);
+    expect(w, "note targets no-native-image 0 k lnl-m\n"
+              "error targets no-native-image 1 k lnl-m\n");
+}
+
+static void baseline_accepts_findings_of_the_policy_too(void **state)
+{
+    struct world *w = *state;
+    char path[64];
+    (void)snprintf(path, sizeof path, "%s/baseline.tsv", w->folder);
+    set(w, "targets", "adl-s");
+    set(w, "gaps", "k without pvc: it crashes");
+    native(w, module_of(w, NULL, "k", NULL), "adl-s", DVI_IP(12, 2, 0));
+    check_file(w);
+    finish(w);
+    assert_int_equal(devimg_report_write_baseline(w->report, path, &err), DEVIMG_OK);
+    devimg_report_free(w->report);
+    w->report = NULL;
+    set(w, "baseline", path);
+    check_file(w);
+    finish(w);
+    expect(w, "note gaps gap-unneeded - k pvc\n");
+}
+
+/* ---- promised ---- */
+
+static void promise_of_a_unit_is_held_to_its_module(void **state)
+{
+    struct world *w = *state;
+    set(w, "promised",
+        file_of(w, "compile_commands.json",
+                "[{\"directory\":\"/b\",\"file\":\"/s/a.cpp\",\"command\":\"icpx -fsycl "
+                "-fsycl-targets=spir64_gen,spir64 -Xsycl-target-backend=spir64_gen "
+                "\\\"-device adl-s,lnl-m\\\" --offload-compress -c /s/a.cpp\"},"
+                "{\"directory\":\"/b\",\"file\":\"b.cpp\",\"arguments\":[\"icpx\",\"-fsycl\","
+                "\"-fsycl-targets=intel_gpu_pvc\",\"-c\",\"b.cpp\"]},"
+                "{\"directory\":\"/b\",\"file\":\"host.c\",\"command\":\"gcc -c host.c\"}]"));
+    const uint32_t a = module_of(w, "a.cpp", "k", NULL), b = module_of(w, "b.cpp", "l", NULL);
+    const uint32_t raw = native(w, a, "adl-s", DVI_IP(12, 2, 0));
+    w->images[raw].compression = DEVIMG_COMPRESSION_NONE;
+    spirv(w, a);
+    native(w, b, "pvc", DVI_IP(12, 60, 7));
+    w->images[2].compression = DEVIMG_COMPRESSION_NONE; /* b promises none */
+    check_file(w);
+    expect(w, "error promised promise-raw 0 - adl-s\n"
+              "error promised promise-broken 0 - lnl-m\n");
+}
+
+static void promise_without_units_is_held_to_the_file(void **state)
+{
+    struct world *w = *state;
+    set(w, "promised",
+        file_of(w, "compile_commands.json",
+                "[{\"directory\":\"/b\",\"file\":\"a.cpp\",\"command\":\"icpx -fsycl "
+                "-fsycl-targets=spir64_gen,spir64 -Xs '-device adl-s,lnl-m' -c a.cpp\"}]"));
+    spirv(w, module_of(w, NULL, "k", NULL));
+    check_file(w);
+    expect(w, "error promised promise-broken - - adl-s\n"
+              "error promised promise-broken - - lnl-m\n");
+}
+
+/* ---- ocloc ---- */
+
+static const char *fake_ocloc(struct world *w, const char *body)
+{
+    const char *path = file_of(w, "ocloc", body);
+    char command[160];
+    (void)snprintf(command, sizeof command, "chmod +x %s", path);
+    assert_int_equal(system(command), 0);
+    return path;
+}
+
+static void answer_of_ocloc_replaces_the_tables_and_is_noted(void **state)
+{
+    struct world *w = *state;
+    set(w, "targets", "bmg-g21,adl-s,lnl-m");
+    set(w, "ocloc",
+        fake_ocloc(w, "#!/bin/sh\n"
+                      "[ \"$1\" = ids ] || exit 9\n"
+                      "case $2 in\n"
+                      "bmg-g21) printf 'Matched ids:\\n20.1.4\\n';;\n"
+                      "adl-s) printf 'Matched ids:\\n12.2.0\\n';;\n"
+                      "*) echo \"Could not determine device target: $2.\"; exit 226;; esac\n"));
+    const uint32_t m = module_of(w, NULL, "k", NULL);
+    native(w, m, "bmg-g21", DVI_IP(20, 1, 0));
+    native(w, m, "adl-s", DVI_IP(12, 2, 0));
+    native(w, m, "lnl-m", DVI_IP(20, 4, 4));
+    check_file(w);
+    expect(w, "error targets missing-target 0 k bmg-g21\n"
+              "error extra-targets extra-target 0 - bmg-g21\n");
+    finish(w);
+    expect(w, "note targets ocloc-differs - - bmg-g21\n"
+              "error targets ocloc-unknown - - lnl-m\n");
+    assert_string_equal(finding_at(w, 0)->message,
+                        "bmg-g21: the tables say 20.1.0, this ocloc 20.1.4");
+}
+
+static void ocloc_that_cannot_be_started_is_an_error_of_io(void **state)
+{
+    struct world *w = *state;
+    set(w, "targets", "adl-s");
+    set(w, "ocloc", "/nonexistent/ocloc");
+    assert_int_equal(devimg_report_new(w->policy, &w->report, &err), DEVIMG_IO);
+    w->report = NULL;
+}
+
+/* ---- budgets ---- */
+
+static void findings_past_the_budget_are_counted(void **state)
+{
+    enum { MODULES = 150000 };
+    struct world *w = *state;
+    static const struct devimg_record record = { .path = "big", .linked = DEVIMG_YES };
+    static const char *const names[] = { "k" };
+    static const uint32_t images[] = { 0 };
+    static const struct devimg_module module = {
+        .images = images, .image_count = 1, .names = names, .name_count = 1
+    };
+    static const struct devimg_image image = { .parent = DEVIMG_NONE,
+                                               .format = DEVIMG_FORMAT_SPIRV,
+                                               .target = "spir64",
+                                               .ip_version = DEVIMG_UNKNOWN,
+                                               .required_sub_group_size = DEVIMG_UNKNOWN,
+                                               .registered = DEVIMG_YES,
+                                               .bundle = "dpcpp" };
+    const struct devimg_record *records[] = { &record };
+    const struct devimg_image *all_images[] = { &image };
+    const struct devimg_module **modules = calloc(MODULES, sizeof *modules);
+    assert_non_null(modules);
+    for (size_t i = 0; i < MODULES; i++)
+        modules[i] = &module;
+    const struct dvi_check_input in = { .records = records,
+                                        .images = all_images,
+                                        .modules = modules,
+                                        .record_count = 1,
+                                        .image_count = 1,
+                                        .module_count = MODULES };
+    set(w, "targets", "adl-s,lnl-m");
+    assert_int_equal(devimg_report_new(w->policy, &w->report, &err), DEVIMG_OK);
+    assert_int_equal(dvi_report_add_input(w->report, &in, &w->first, &w->count, &err), DEVIMG_OK);
+    assert_int_equal(w->count, 200001);
+    const struct devimg_finding *f = finding_at(w, 0);
+    assert_string_equal(f->code, "not-listed");
+    assert_int_equal(f->severity, DEVIMG_ERROR);
+    assert_non_null(strstr(f->message, "100000 more"));
+    free(modules);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(one_module_without_a_target_is_named_though_another_has_it),
+        TEST(two_names_of_one_version_are_served_by_one_image),
+        TEST(former_ip_version_serves_its_target),
+        TEST(module_without_native_image_has_a_finding_for_each_target),
+        TEST(support_images_and_modules_without_kernels_need_no_coverage),
+        TEST(family_only_image_serves_its_family_and_says_so),
+        TEST(file_without_device_code_fails_when_targets_are_asked_for),
+        TEST(empty_target_list_with_native_images_is_a_finding),
+        TEST(empty_target_list_without_native_images_passes),
+        TEST(patch_token_images_serve_and_warn_once),
+        TEST(unlisted_image_is_an_error_bare_and_in_an_archive),
+        TEST(unlisted_image_is_fine_when_allowed),
+        TEST(generic_ir_of_an_archive_is_no_fallback),
+        TEST(unregistered_portable_image_is_no_fallback),
+        TEST(bitcode_is_the_fallback_of_an_object_only),
+        TEST(raw_image_counts_from_512_bytes_on_and_members_do_not),
+        TEST(size_8_is_refused_once_for_each_target_that_lacks_it),
+        TEST(size_of_a_single_target_build_is_held_to_the_default_list),
+        TEST(size_of_a_jit_only_build_is_held_to_the_default_list),
+        TEST(size_that_a_native_image_was_built_with_is_held_to_its_own_target),
+        TEST(size_0_and_esimd_are_no_requests),
+        TEST(declared_gap_does_not_excuse_a_size),
+        TEST(listed_sizes_replace_the_tables),
+        TEST(fp64_is_an_error_for_targets_without_and_with_emulation),
+        TEST(stated_aspects_count_before_what_kernels_declare),
+        TEST(scratch_is_an_error_only_when_the_policy_says_none),
+        TEST(unasked_scratch_is_one_note),
+        TEST(ratchet_allows_what_it_lists_and_nothing_larger),
+        TEST(image_that_states_no_scratch_is_said_once),
+        TEST(gap_covers_modules_of_which_every_kernel_matches),
+        TEST(gap_by_unit_matches_the_unit),
+        TEST(gap_of_one_name_leaves_the_other_name_of_its_version),
+        TEST(unneeded_gap_is_a_note_and_one_off_the_list_a_warning),
+        TEST(image_that_no_descriptor_names_is_an_error),
+        TEST(object_warns_of_bundles_and_of_bitcode_for_native_targets),
+        TEST(version_that_no_table_has_is_noted_once),
+        TEST(damage_is_handed_on_as_an_error),
+        TEST(setting_changes_errors_and_leaves_notes),
+        TEST(baseline_accepts_exactly_what_was_written),
+        TEST(baseline_line_accepts_one_finding_not_two),
+        TEST(baseline_accepts_findings_of_the_policy_too),
+        TEST(promise_of_a_unit_is_held_to_its_module),
+        TEST(promise_without_units_is_held_to_the_file),
+        TEST(answer_of_ocloc_replaces_the_tables_and_is_noted),
+        TEST(ocloc_that_cannot_be_started_is_an_error_of_io),
+        TEST(findings_past_the_budget_are_counted),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
