@@ -142,7 +142,7 @@ struct devimg_record {
     uint32_t member_count;      /**< 0 for the file itself */
     enum devimg_file_kind kind;
     enum devimg_record_status status;
-    const char *machine; /**< host machine: "x86_64", "aarch64"; NULL for raw device code */
+    const char *machine;       /**< host machine: "x86_64", "aarch64"; NULL for raw device code */
     enum devimg_answer linked; /**< yes: an executable or shared library; no: an object before the
                                     link; maybe: neither, such as loose device code */
     uint64_t size;
@@ -187,7 +187,7 @@ struct devimg_image {
     uint32_t capability_count;
     const char *const *extensions; /**< SPIR-V: texts of OpExtension */
     uint32_t extension_count;
-    const char *note;                 /**< one line a reader should know, or NULL */
+    const char *note; /**< one line a reader should know, or NULL */
 };
 
 /** The images that stand for the same kernels: the runtime picks one of them for a device. */
@@ -368,9 +368,8 @@ DEVIMG_API const struct devimg_finding *devimg_report_at(const struct devimg_rep
  * Write every error and warning of the report, those accepted by a baseline included, as a file
  * for the key "baseline". Written beside `path` and renamed: on failure `path` is as it was. IO.
  */
-DEVIMG_API DEVIMG_CHECKED enum devimg_status
-devimg_report_write_baseline(const struct devimg_report *report, const char *path,
-                             struct devimg_error *err);
+DEVIMG_API DEVIMG_CHECKED enum devimg_status devimg_report_write_baseline(
+    const struct devimg_report *report, const char *path, struct devimg_error *err);
 DEVIMG_API void devimg_report_free(struct devimg_report *report);
 
 #ifdef __cplusplus

@@ -200,8 +200,8 @@ static void fill(struct devimg_error *err, enum devimg_status status, const char
     keep_printable(err->text);
 }
 
-enum devimg_status dvi_fail(struct devimg_error *err, enum devimg_status status, struct dvi_view v,
-                            uint64_t at, const char *format, ...)
+enum devimg_status(dvi_fail)(struct devimg_error *err, enum devimg_status status, struct dvi_view v,
+                             uint64_t at, const char *format, ...)
 {
     va_list values;
     va_start(values, format);
@@ -210,8 +210,8 @@ enum devimg_status dvi_fail(struct devimg_error *err, enum devimg_status status,
     return status;
 }
 
-enum devimg_status dvi_fail_plain(struct devimg_error *err, enum devimg_status status,
-                                  const char *source, const char *format, ...)
+enum devimg_status(dvi_fail_plain)(struct devimg_error *err, enum devimg_status status,
+                                   const char *source, const char *format, ...)
 {
     va_list values;
     va_start(values, format);
@@ -220,7 +220,7 @@ enum devimg_status dvi_fail_plain(struct devimg_error *err, enum devimg_status s
     return status;
 }
 
-enum devimg_status dvi_fail_memory(struct devimg_error *err, const char *source)
+enum devimg_status(dvi_fail_memory)(struct devimg_error *err, const char *source)
 {
     return dvi_fail_plain(err, DEVIMG_NOMEM, source, "out of memory");
 }

@@ -120,4 +120,10 @@ enum devimg_status dvi_fail_plain(struct devimg_error *err, enum devimg_status s
 /** NOMEM, with its one text. */
 enum devimg_status dvi_fail_memory(struct devimg_error *err, const char *source);
 
+#ifdef __clang_analyzer__ /* it sees one file at a time: tell it that a failure is never OK */
+#define dvi_fail(err, status, ...)       (dvi_fail(err, status, __VA_ARGS__), (status))
+#define dvi_fail_plain(err, status, ...) (dvi_fail_plain(err, status, __VA_ARGS__), (status))
+#define dvi_fail_memory(err, source)     (dvi_fail_memory(err, source), DEVIMG_NOMEM)
+#endif
+
 #endif

@@ -140,7 +140,9 @@ static enum devimg_status decoded_names(struct builder *b,
     bool known = false;
     for (uint32_t i = first; i < end; i++) {
         const struct dvi_described_image *it = &described[i - b->record->first_image];
-        known = known || it->names != NULL;
+        if (it->names == NULL)
+            continue;
+        known = true;
         for (uint32_t n = 0; n < it->name_count; n++) {
             const char **name = DVI_ADD(&all);
             if (name == NULL) {
@@ -176,7 +178,7 @@ static enum devimg_status add_candidate(struct builder *b,
         return DEVIMG_OK;
     }
     c.key = hash_start;
-    for (uint32_t i = 0; i < c.name_count; i++)
+    for (uint32_t i = 0; c.names != NULL && i < c.name_count; i++)
         c.key = hash_text(c.key, c.names[i]);
     DVI_TRY(add_targets(b, &c));
     c.signature = image->unit != NULL ? hash_text(c.key, image->unit) : c.key;
@@ -192,8 +194,9 @@ static enum devimg_status add_candidate(struct builder *b,
 
 static bool same_names(const struct candidate *a, const struct candidate *b)
 {
-    if (a->key != b->key || a->name_count != b->name_count ||
-        (a->names == NULL) != (b->names == NULL))
+    if (a->names == NULL || b->names == NULL)
+        return a->names == b->names;
+    if (a->key != b->key || a->name_count != b->name_count)
         return false;
     for (uint32_t i = 0; i < a->name_count; i++)
         if (strcmp(a->names[i], b->names[i]) != 0)
@@ -294,7 +297,7 @@ static enum devimg_status place(struct builder *b, uint32_t index)
     uint32_t module = find_module(b, group, c, *resumed);
     if (module == DEVIMG_NONE)
         DVI_TRY(new_module(b, group, index, &module));
-    struct building *m = &b->modules.items[module];
+    struct building *m = &b->modules.items[module]; /* NOLINT(clang-analyzer-unix.Malloc) */
     if (m->first_member == DEVIMG_NONE)
         m->first_member = index;
     else

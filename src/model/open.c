@@ -267,8 +267,8 @@ static enum devimg_status begin_record(struct devimg_file *file, const struct pa
     struct devimg_record *record = DVI_ADD(&file->records);
     if (members == NULL || name == NULL || record == NULL)
         return dvi_fail_memory(err, file->name);
-    for (uint32_t i = depth; i-- > 0; path = path->outer)
-        members[i] = path->name;
+    for (uint32_t i = depth; path != NULL; path = path->outer)
+        members[--i] = path->name;
     *record = (struct devimg_record){
         .path = file->name,
         .members = members,

@@ -78,7 +78,7 @@ void dvi_output_check(struct dvi_output *out, const struct devimg_file *file, co
 void dvi_output_policy(struct dvi_output *out, const struct devimg_report *report, uint32_t first);
 
 /** Rows of the target tables; closes the FILE. Unknown names go to stderr, with near ones. */
-enum dvi_exit dvi_output_targets(struct dvi_output *out, const struct devimg_target *const *rows,
+enum dvi_exit dvi_output_targets(struct dvi_output *out, const struct devimg_target *const *items,
                                  size_t count, const char *const *unknown, size_t unknown_count);
 
 #endif
