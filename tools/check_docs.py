@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Code and docs name the same things, both ways: commands, options, rules, formats, man pages.
+"""Code and docs name the same things, both ways: commands, options, rules, formats.
 
     docs/command/<name>.md   a row of src/cli/commands.def; it names each option of the command
     docs/rule/<name>.md      a row of src/check/rules.def
     docs/format/<name>.md    a row of {objects,bundles,images}.def, or one of PLAIN below
     fuzz/<name>.dict         for each of those formats
-    man/devimg*.1            one a command, and devimg.1
     [text](path)             every relative link leads to a file
 """
 import glob
@@ -78,9 +77,6 @@ def commands():
             for option in re.findall(r"(?<!\S)--([a-z][a-z-]*)", line):
                 if option not in known:
                     faults.append("%s shows --%s, which no command takes" % (page, option))
-    pages = stems("man/*.1")
-    same("command", {"devimg"} | {"devimg-" + n for n in names if n != "help"},
-         pages - {"devimg-help"}, "man/%s.1")
 
 
 def rules():

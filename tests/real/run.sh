@@ -27,5 +27,6 @@ part() { # COMMAND...: runs it, shows it, adds its last line to the sums
 }
 part $python "$here/wheels.py" "$1" "$cache"
 part "$here/build_sycl.sh" "$1" "$cache"
+part "$here/pip_install.sh"
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

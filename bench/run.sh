@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Speed and memory of devimg as ratios to `cat` and to a bare loop of libzstd. Usage: run.sh DEVIMG [FILE...]
+# Without files: the largest SYCL libraries on the package index (onemkl-sycl-rng and -vm), from DEVIMG_WHEELS or pip.
+# RUNS: rounds (default 11). Exit status 1 when a goal is not met.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+devimg=$(realpath "$1")
+shift
+cache=$here/../build/bench
+mkdir -p "$cache"
+"${CC:-cc}" -std=c17 -O2 -D_GNU_SOURCE "$here/zstd_loop.c" -o "$cache/zstd_loop" -lzstd -pthread
+files=("$@")
+if [ ${#files[@]} = 0 ]; then
+  for name in rng vm; do
+    lib=$cache/libmkl_sycl_$name.so.6
+    if [ ! -f "$lib" ]; then
+      wheel=$(ls "${DEVIMG_WHEELS:-$cache}"/onemkl_sycl_${name}-2026.2.0-*.whl 2>/dev/null | head -1)
+      if [ -z "$wheel" ]; then
+        python3 -m pip download -q --no-deps --only-binary=:all: --platform manylinux_2_28_x86_64 --python-version 3.11 \
+          --dest "$cache" "onemkl-sycl-$name==2026.2.0" </dev/null
+        wheel=$(ls "$cache"/onemkl_sycl_${name}-2026.2.0-*.whl | head -1)
+      fi
+      python3 -m zipfile -e "$wheel" "$cache/x"
+      find "$cache/x" -name "libmkl_sycl_$name.so.6" -exec mv {} "$lib" \;
+      rm -rf "$cache/x"
+    fi
+    files+=("$lib")
+  done
+fi
+echo "machine: $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1), $(nproc) cores, $(uname -r)"
+exec python3 "$here/measure.py" "$devimg" "$cache/zstd_loop" "${RUNS:-11}" "${files[@]}"

@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# `pip install .` in a fresh environment gives the program itself: an ELF file, no Python start-up.
+set -uo pipefail
+root=$(cd "$(dirname "$0")/../.." && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+passed=0
+failed=0
+say() { if [ "$1" = 0 ]; then passed=$((passed + 1)); else failed=$((failed + 1)); echo "FAILED $2"; fi; }
+python3 -m venv "$work/venv" && "$work/venv/bin/pip" install -q "$root" </dev/null
+say $? "pip install ."
+[ "$(head -c 4 "$work/venv/bin/devimg" 2>/dev/null)" = $'\177ELF' ]
+say $? "bin/devimg is the program itself"
+cd "$work" && venv/bin/devimg list "$root/tests/data/intel/lib_aot_zstd.so" | grep -q '^dg2-g11 '
+say $? "the installed devimg lists a file"
+echo "$passed passed, $failed failed"
+[ $failed = 0 ]
