@@ -453,20 +453,34 @@ static const struct key {
 };
 enum { KEY_COUNT = sizeof keys / sizeof keys[0] };
 
-enum devimg_status dvi_policy_set_at(struct devimg_policy *policy, const char *key,
-                                     const char *value, const struct dvi_spot *spot,
-                                     struct devimg_error *err)
+static const struct key *key_of(const char *name)
+{
+    for (size_t i = 0; i < KEY_COUNT; i++)
+        if (strcmp(keys[i].name, name) == 0)
+            return &keys[i];
+    return NULL;
+}
+
+enum devimg_status dvi_policy_check_key(const char *key, const struct dvi_spot *spot,
+                                        struct devimg_error *err)
 {
     const char *names[KEY_COUNT + 1] = { NULL };
-    for (size_t i = 0; i < KEY_COUNT; i++) {
-        if (strcmp(keys[i].name, key) == 0)
-            return keys[i].set(policy, value, spot, err);
+    if (key_of(key) != NULL)
+        return DEVIMG_OK;
+    for (size_t i = 0; i < KEY_COUNT; i++)
         names[i] = keys[i].name;
-    }
     const char *near = dvi_nearest_word(key, names);
     return near != NULL
                ? dvi_refuse(err, spot, "unknown key \"%.40s\": did you mean \"%s\"?", key, near)
                : dvi_refuse(err, spot, "unknown key \"%.40s\"", key);
+}
+
+enum devimg_status dvi_policy_set_at(struct devimg_policy *policy, const char *key,
+                                     const char *value, const struct dvi_spot *spot,
+                                     struct devimg_error *err)
+{
+    DVI_TRY(dvi_policy_check_key(key, spot, err));
+    return key_of(key)->set(policy, value, spot, err);
 }
 
 enum devimg_status devimg_policy_set(struct devimg_policy *policy, const char *key,

@@ -101,6 +101,9 @@ struct dvi_spot {
 enum devimg_status dvi_refuse(struct devimg_error *err, const struct dvi_spot *spot,
                               const char *format, ...) DVI_PRINTF(3, 4);
 
+/** OK when there is such a key, else MALFORMED with the nearest one. */
+DEVIMG_CHECKED enum devimg_status dvi_policy_check_key(const char *key, const struct dvi_spot *spot,
+                                                       struct devimg_error *err);
 /** One key with the value as it would stand on the command line. */
 DEVIMG_CHECKED enum devimg_status dvi_policy_set_at(struct devimg_policy *policy, const char *key,
                                                     const char *value, const struct dvi_spot *spot,

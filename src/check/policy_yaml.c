@@ -353,12 +353,8 @@ static enum devimg_status load_key(struct devimg_policy *policy, const struct no
     if (strcmp(key->text, "no-rule") == 0 || strcmp(key->text, "scratch.ratchet") == 0)
         return dvi_refuse(err, &key->spot, "unknown key \"%s\": in a file it is %s", key->text,
                           *key->text == 'n' ? "rules: {NAME: off}" : "scratch: {ratchet: FILE}");
-    const enum devimg_status st = value_of(policy, key->text, value, &text, err);
-    if (st == DEVIMG_MALFORMED) { /* an unknown key is said before what it holds */
-        DVI_TRY(dvi_policy_set_at(policy, key->text, "", &key->spot, err));
-        return value_of(policy, key->text, value, &text, err);
-    }
-    DVI_TRY(st);
+    DVI_TRY(dvi_policy_check_key(key->text, &key->spot, err));
+    DVI_TRY(value_of(policy, key->text, value, &text, err));
     return dvi_policy_set_at(policy, key->text, text, &value->spot, err);
 }
 
