@@ -57,10 +57,11 @@ enum devimg_status dvi_zstd_frame_at(struct dvi_view v, struct dvi_zstd_frame *o
         const uint32_t header = low | (uint32_t)dvi_u8(&c) << 16;
         const uint32_t type = header >> 1 & 3;
         last = (header & 1) != 0;
+        DVI_TRY(dvi_cursor_check(&c, "zstd block header", err));
+        if (type == BLOCK_RESERVED) /* before its size, which means nothing */
+            return dvi_fail(err, DEVIMG_MALFORMED, v, at, "zstd block of reserved type 3");
         dvi_skip(&c, type == BLOCK_RLE ? 1 : header >> 3);
         DVI_TRY(dvi_cursor_check(&c, "zstd block", err));
-        if (type == BLOCK_RESERVED)
-            return dvi_fail(err, DEVIMG_MALFORMED, v, at, "zstd block of reserved type 3");
     }
     if ((descriptor & 4) != 0)
         dvi_skip(&c, 4);
