@@ -4,7 +4,8 @@
 
     tests/run.py [--update] [--only SUITE,...] BUILD...
 
-Suites (each a function below): unit cli schema facts metamorphic examples exports damage odd.
+Suites (each a function below): unit cli schema facts metamorphic examples exports damage odd
+hostile.
 `repository` (layers, docs) needs no build and runs once. --update rewrites the expectations of the
 cli suite from what the program says; read the diff before you commit it.
 """
@@ -13,8 +14,10 @@ import difflib
 import glob
 import json
 import os
+import resource
 import shlex
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -428,7 +431,51 @@ def odd(build, _):
                       "exit %d\n%s" % (p.returncode, tail(p.stderr)))
 
 
-SUITES = [unit, cli, schema, facts, metamorphic, examples, exports, damage, odd]
+def section_headers(d):
+    """Offsets of the section headers of an ELF64 file, and of the file header's fields."""
+    table, count = struct.unpack_from("<Q", d, 40)[0], struct.unpack_from("<H", d, 60)[0]
+    return [table + 64 * i for i in range(count)]
+
+
+def hostile(build, _):
+    """Headers that claim the impossible: an answer in seconds, little memory, no crash."""
+    limit = lambda: resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
+    more = {} if build.sanitized else {"preexec_fn": limit}  # ASan reserves terabytes
+    fields = {"flags": 8, "addr": 16, "offset": 24, "size": 32, "link and info": 40, "align": 48,
+              "entry size": 56}
+    for name in ("lib_aot_zstd.so", "lib_aot_aarch64.so", "lib_aot.o"):
+        with open(os.path.join(INTEL, name), "rb") as f:
+            whole = f.read()
+        for field, at in fields.items():
+            text = ""
+            with tempfile.TemporaryDirectory() as t:
+                to = os.path.join(t, name)
+                for i, header in enumerate(section_headers(whole)):
+                    for value in (0, 1 << 40, (1 << 56) + 1, (1 << 64) - 1):
+                        d = bytearray(whole)
+                        struct.pack_into("<Q", d, header + at, value)
+                        with open(to, "wb") as f:
+                            f.write(d)
+                        status, _, err = build.devimg("list", to, seconds=5, **more)
+                        if status not in (0, 1, 3):
+                            text += "section %d, %#x: exit %s %s\n" % (i, value, status, tail(err))
+            build.say(not text, "hostile: %s of each section of %s" % (field, name), text)
+    with tempfile.TemporaryDirectory() as t:
+        big, bomb, to = (os.path.join(t, n) for n in ("big", "bomb", "bomb.o"))
+        with open(big, "wb") as f:
+            f.truncate(600 << 20)
+        build.run(["zstd", "-q", "-3", "--no-check", big, "-o", bomb])
+        os.remove(big)
+        section = "__CLANG_OFFLOAD_BUNDLE__sycl-spir64_gen-unknown-unknown"
+        build.run(["objcopy", "--add-section", section + "=" + bomb,
+                   os.path.join(DATA, "host", "empty.o"), to])
+        status, out, err = build.devimg("kernels", to, "--format", "json", seconds=20, **more)
+        build.say(status == 1 and b"max-inflated-size" in out,
+                  "hostile: 600 MiB of zeroes in a small frame end in a named limit",
+                  "exit %s\n%s\n%s" % (status, tail(out), tail(err)))
+
+
+SUITES = [unit, cli, schema, facts, metamorphic, examples, exports, damage, odd, hostile]
 
 
 def repository(results):
