@@ -130,20 +130,22 @@ static void read_case(const struct devimg_policy *policy)
     struct devimg_opts opts = { 0 };
     struct devimg_file *file = NULL;
     struct devimg_error error = { DEVIMG_OK, 0, "", "" };
+    /* A caller may want no error: every second case passes NULL. */
+    struct devimg_error *err = current.at % 2 == 0 ? &error : NULL;
     opts.struct_size = sizeof opts;
     opts.threads = 1;
     opts.max_total_inflated_size = 256u << 20;
     alarm(SECONDS_PER_CASE);
     const enum devimg_status status =
-        devimg_open_bytes(current.bytes, current.size, current.name, &opts, &file, &error);
+        devimg_open_bytes(current.bytes, current.size, current.name, &opts, &file, err);
     if (status == DEVIMG_OK) {
-        hold(expected(devimg_read_kernels(file, &error)), "reading kernels failed");
+        hold(expected(devimg_read_kernels(file, err)), "reading kernels failed");
         hold_records(file);
         check_file(file, policy);
         devimg_close(file);
     } else {
         hold(expected(status), "an unexpected status");
-        hold(error.text[0] != '\0', "an error without text");
+        hold(err == NULL || err->text[0] != '\0', "an error without text");
     }
 }
 
