@@ -109,8 +109,12 @@ static enum devimg_status begin(struct reader *r, bool is_mapping, const yaml_ma
     const enum place place = child_place(r, is_mapping);
     if (r->depth == MOST_DEPTH)
         return fail_at(r, mark, DEVIMG_MALFORMED, "nested more than 16 deep", err);
-    if (r->depth > 0)
-        r->levels[r->depth - 1].has_key = false;
+    if (r->depth > 0) {
+        struct level *outer = &r->levels[r->depth - 1];
+        if (outer->is_mapping && !outer->has_key)
+            return fail_at(r, mark, DEVIMG_MALFORMED, "expected a key", err);
+        outer->has_key = false;
+    }
     r->levels[r->depth++] = (struct level){ place, is_mapping, false };
     if (place == KERNEL)
         begin_kernel(r);
@@ -186,9 +190,13 @@ static enum devimg_status take_value(struct reader *r, enum place place, struct 
         r->kernel.features |= DEVIMG_FEATURE_MATRIX;
     if (place == BUFFER && key_is(r, "type"))
         r->buffer_counts = dvi_equals(value, "scratch") || dvi_equals(value, "global");
-    uint64_t *number = number_field(r, place);
-    if (number != NULL && !dvi_decimal(value, number))
+    uint64_t *field = number_field(r, place), number = 0;
+    if (field == NULL)
+        return DEVIMG_OK;
+    if (!dvi_decimal(value, &number))
         return fail_at(r, mark, DEVIMG_MALFORMED, "expected a number", err);
+    if (field != &r->kernel.required_sub_group_size || number != 0) /* 0: none is required */
+        *field = number;
     return DEVIMG_OK;
 }
 
@@ -219,6 +227,7 @@ static enum devimg_status take_event(struct reader *r, const yaml_event_t *event
                                      struct devimg_error *err)
 {
     switch (event->type) {
+    case YAML_DOCUMENT_END_EVENT:
     case YAML_STREAM_END_EVENT: r->done = true; return DEVIMG_OK;
     case YAML_MAPPING_START_EVENT: return begin(r, true, &event->start_mark, err);
     case YAML_SEQUENCE_START_EVENT: return begin(r, false, &event->start_mark, err);
@@ -248,6 +257,20 @@ static enum devimg_status read_events(struct reader *r, struct devimg_error *err
     return DEVIMG_OK;
 }
 
+/* libyaml compares each %TAG directive with all before it, and IGC writes none. */
+static bool has_many_directives(struct dvi_view text)
+{
+    enum { MOST = 8 };
+    static const char directive[] = "%TAG";
+    for (int count = 0; count <= MOST; count++) {
+        const uint8_t *at = memmem(text.data, text.size, directive, sizeof directive - 1);
+        if (at == NULL)
+            return false;
+        text = dvi_from(text, (uint64_t)(at - text.data) + sizeof directive - 1);
+    }
+    return true;
+}
+
 enum devimg_status dvi_ze_info_kernels(struct dvi_view text, struct dvi_kernel_sink *sink,
                                        struct devimg_error *err)
 {
@@ -256,6 +279,8 @@ enum devimg_status dvi_ze_info_kernels(struct dvi_view text, struct dvi_kernel_s
     if (text.size > MOST_SIZE)
         return dvi_fail(err, DEVIMG_MALFORMED, text, 0,
                         ".ze_info of %zu bytes: at most %d are read", text.size, (int)MOST_SIZE);
+    if (has_many_directives(text))
+        return dvi_fail(err, DEVIMG_MALFORMED, text, 0, ".ze_info with many %%TAG directives");
     struct reader r = { .text = text, .sink = sink };
     r.key = dvi_view_of(r.key_bytes, 0, text.source);
     if (!yaml_parser_initialize(&r.parser))
