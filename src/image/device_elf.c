@@ -11,6 +11,7 @@
 #include "image/device_elf.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 enum { SHT_NOBITS = 8, SHN_XINDEX = 0xffff };
 
@@ -58,6 +59,20 @@ enum devimg_status dvi_device_elf_open(struct dvi_view v, struct dvi_device_elf 
     return DEVIMG_OK;
 }
 
+/* Many sections may share one name of any length, so no more of it is looked at than is needed. */
+static enum devimg_status name_at(struct dvi_view names, uint64_t at, struct dvi_view *out,
+                                  struct devimg_error *err)
+{
+    enum { MOST = 256 };
+    struct dvi_view rest = dvi_from(names, at);
+    if (rest.size > MOST && memchr(rest.data, 0, MOST) == NULL) {
+        rest.size = MOST;
+        *out = rest;
+        return DEVIMG_OK;
+    }
+    return dvi_text_at(names, at, "section name", out, err);
+}
+
 enum devimg_status dvi_device_elf_section(const struct dvi_device_elf *elf, uint32_t i,
                                           struct dvi_device_section *out, struct devimg_error *err)
 {
@@ -70,7 +85,7 @@ enum devimg_status dvi_device_elf_section(const struct dvi_device_elf *elf, uint
     if (section.type != SHT_NOBITS && section.type != 0)
         DVI_TRY(dvi_slice(elf->file, offset, size, "ELF section", &section.data, err));
     if (elf->names.size > 0)
-        DVI_TRY(dvi_text_at(elf->names, dvi_peek32(header, 0), "section name", &section.name, err));
+        DVI_TRY(name_at(elf->names, dvi_peek32(header, 0), &section.name, err));
     *out = section;
     return DEVIMG_OK;
 }
