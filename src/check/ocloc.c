@@ -78,7 +78,7 @@ static int time_left(const struct child *child)
 /* Everything it prints, up to the room; false: its time is up. */
 static bool read_output(const struct child *child, char *text, size_t room, size_t *size)
 {
-    char rest[4096];
+    char rest[4096] = "";
     *size = 0;
     for (;;) {
         struct pollfd wait = { .fd = child->output, .events = POLLIN };

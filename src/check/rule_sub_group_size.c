@@ -31,6 +31,14 @@ static bool is_stated(uint64_t size)
     return size != DEVIMG_UNKNOWN && size != 0;
 }
 
+/* What the properties of an image state; a member's are those of its archive. */
+static uint64_t size_of_image(const struct dvi_check_input *in, const struct devimg_image *image)
+{
+    if (image->required_sub_group_size == DEVIMG_UNKNOWN && image->parent != DEVIMG_NONE)
+        return in->images[image->parent]->required_sub_group_size;
+    return image->required_sub_group_size;
+}
+
 static enum devimg_status add_request(struct state *s, uint32_t image_index, const char *kernel,
                                       uint64_t size, struct devimg_error *err)
 {
@@ -48,7 +56,7 @@ static enum devimg_status collect(struct state *s, struct devimg_error *err)
     const struct dvi_check_input *in = s->check->in;
     uint32_t k = 0;
     for (uint32_t i = 0; i < in->image_count; i++) {
-        const uint64_t whole = in->images[i]->required_sub_group_size;
+        const uint64_t whole = size_of_image(in, in->images[i]);
         const uint32_t first = k;
         for (; k < in->kernel_count && in->kernels[k]->image == i; k++) {
             const struct devimg_kernel *kernel = in->kernels[k];
@@ -58,7 +66,8 @@ static enum devimg_status collect(struct state *s, struct devimg_error *err)
             if (is_stated(size) && (kernel->features & DEVIMG_FEATURE_ESIMD) == 0)
                 DVI_TRY(add_request(s, i, kernel->name, size, err));
         }
-        if (k == first && is_stated(whole) && !in->images[i]->support)
+        if (k == first && is_stated(whole) && !in->images[i]->support &&
+            in->images[i]->format != DEVIMG_FORMAT_ARCHIVE)
             DVI_TRY(add_request(s, i, NULL, whole, err));
     }
     return DEVIMG_OK;

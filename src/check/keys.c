@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The line of a baseline that stands for a finding, and writing them all: see baseline.c. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "check/report.h"
+
+static uint64_t hash_text(uint64_t hash, const char *text)
+{
+    for (; *text != 0; text++) /* FNV-1a, 64 bit: http://www.isthe.com/chongo/tech/comp/fnv/ */
+        hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+    return (hash ^ 0xff) * UINT64_C(0x100000001b3);
+}
+static const uint64_t hash_start = UINT64_C(0xcbf29ce484222325);
+
+/* `text` as one field: no tab, no line end, not longer than a screen; NULL: out of memory. */
+static const char *field_of(struct dvi_arena *arena, const char *text)
+{
+    enum { MOST = 512 };
+    char out[3 * MOST + 24];
+    size_t used = 0, i = 0;
+    if (text == NULL || *text == 0)
+        return "-";
+    for (; i < MOST && text[i] != 0; i++) {
+        const unsigned char c = (unsigned char)text[i];
+        const bool lone_dash = c == '-' && i == 0 && text[1] == 0;
+        const bool comment = c == '#' && i == 0;
+        if (c > 0x20 && c != 0x7f && c != '%' && !lone_dash && !comment)
+            out[used++] = (char)c;
+        else
+            used += (size_t)snprintf(out + used, 4, "%%%02x", c);
+    }
+    out[used] = 0;
+    if (text[i] != 0)
+        (void)snprintf(out + used, sizeof out - used, "%%+%016" PRIx64,
+                       hash_text(hash_start, text));
+    return dvi_arena_copy(arena, out);
+}
+
+/* The module by its kernels, so that neither its place nor a stripped unit name counts. */
+static const char *module_key(struct devimg_report *report, uint32_t index)
+{
+    if (index == DEVIMG_NONE || index >= report->in->module_count)
+        return "-";
+    if (index == report->module_key_of)
+        return report->module_key;
+    const struct devimg_module *module = report->in->modules[index];
+    uint64_t hash = hash_start;
+    for (uint32_t i = 0; i < module->name_count; i++)
+        hash = hash_text(hash, module->names[i]);
+    const char *first = field_of(&report->arena, module->name_count > 0 ? module->names[0] : NULL);
+    if (first == NULL)
+        return NULL;
+    report->module_key = dvi_arena_format(&report->arena, "%s+%" PRIu32 ":%016" PRIx64, first,
+                                          module->name_count, hash);
+    report->module_key_of = report->module_key != NULL ? index : DEVIMG_NONE;
+    return report->module_key;
+}
+
+/* "libfoo.a!bar.o" without folders. */
+static const char *record_key(struct devimg_report *report, uint32_t index)
+{
+    if (index == DEVIMG_NONE || index >= report->in->record_count)
+        return "-";
+    const struct devimg_record *record = report->in->records[index];
+    const char *key = field_of(&report->arena, dvi_base_name(record->path));
+    for (uint32_t i = 0; key != NULL && i < record->member_count; i++) {
+        const char *member = field_of(&report->arena, record->members[i]);
+        key = member != NULL ? dvi_arena_format(&report->arena, "%s!%s", key, member) : NULL;
+    }
+    return key;
+}
+
+const char *dvi_finding_key(struct devimg_report *report, const struct devimg_finding *f)
+{
+    const char *record = record_key(report, f->record), *module = module_key(report, f->module);
+    const char *kernel = field_of(&report->arena, f->kernel);
+    const char *target = field_of(&report->arena, f->target);
+    if (record == NULL || module == NULL || kernel == NULL || target == NULL)
+        return NULL;
+    return dvi_arena_format(&report->arena, "%s\t%s\t%s\t%s\t%s\t%s", record, f->rule, f->code,
+                            module, kernel, target);
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+    const char *const *x = a, *const *y = b;
+    return strcmp(*x, *y);
+}
+
+static enum devimg_status print_keys(FILE *file, const struct devimg_report *report,
+                                     const char *path, struct devimg_error *err)
+{
+    size_t count = 0;
+    const char **keys = calloc(report->items.count + 1, sizeof *keys);
+    if (keys == NULL)
+        return dvi_fail_memory(err, path);
+    for (size_t i = 0; i < report->items.count; i++)
+        if (report->items.items[i].key != NULL)
+            keys[count++] = report->items.items[i].key;
+    qsort(keys, count, sizeof *keys, compare_keys);
+    fputs("# devimg check: accepted findings: file, rule, code, module, kernel, target\n", file);
+    for (size_t i = 0; i < count; i++)
+        fprintf(file, "%s\n", keys[i]);
+    free(keys);
+    const bool failed = fflush(file) != 0 || ferror(file) != 0;
+    return failed ? dvi_fail_plain(err, DEVIMG_IO, path, "cannot be written: %s", strerror(errno))
+                  : DEVIMG_OK;
+}
+
+enum devimg_status devimg_report_write_baseline(const struct devimg_report *report,
+                                                const char *path, struct devimg_error *err)
+{
+    char fresh[4096];
+    const int size = snprintf(fresh, sizeof fresh, "%s.%ld.tmp", path, (long)getpid());
+    if (size < 0 || (size_t)size >= sizeof fresh)
+        return dvi_fail_plain(err, DEVIMG_IO, path, "the path is too long");
+    const int fd = open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    FILE *file = fd >= 0 ? fdopen(fd, "w") : NULL;
+    enum devimg_status st = DEVIMG_OK;
+    if (file == NULL) {
+        st = dvi_fail_plain(err, DEVIMG_IO, path, "cannot be written: %s", strerror(errno));
+        if (fd >= 0)
+            (void)close(fd);
+    } else {
+        st = print_keys(file, report, path, err);
+        if (fclose(file) != 0 && st == DEVIMG_OK)
+            st = dvi_fail_plain(err, DEVIMG_IO, path, "cannot be written: %s", strerror(errno));
+    }
+    if (st == DEVIMG_OK && rename(fresh, path) != 0)
+        st = dvi_fail_plain(err, DEVIMG_IO, path, "cannot be written: %s", strerror(errno));
+    if (st != DEVIMG_OK && fd >= 0)
+        (void)unlink(fresh);
+    return st;
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What rules ask of records: kinds of images, the targets they serve, names to show. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "check/report.h"
+
+bool dvi_is_native(const struct devimg_image *image)
+{
+    return image->format == DEVIMG_FORMAT_ZEBIN || image->format == DEVIMG_FORMAT_PATCHTOKEN;
+}
+
+bool dvi_is_portable(const struct dvi_check *check, const struct devimg_image *image)
+{
+    if (image->format == DEVIMG_FORMAT_SPIRV)
+        return true;
+    return image->format == DEVIMG_FORMAT_BITCODE && image->record < check->in->record_count &&
+           check->in->records[image->record]->linked != DEVIMG_YES;
+}
+
+bool dvi_needs_coverage(const struct dvi_check *check, const struct devimg_module *module)
+{
+    bool support = module->image_count > 0, kernels = module->name_count > 0;
+    for (uint32_t i = 0; i < module->image_count; i++) {
+        const struct devimg_image *image = check->in->images[module->images[i]];
+        support = support && image->support;
+        kernels = kernels || (image->kernel_count > 0 && image->kernel_count != DEVIMG_UNKNOWN);
+    }
+    return kernels && !support;
+}
+
+const struct devimg_target *dvi_row_of_image(const struct devimg_image *image)
+{
+    const struct devimg_target *row =
+        image->ip_version != DEVIMG_UNKNOWN ? dvi_target_of_ip_or_former(image->ip_version) : NULL;
+    return row != NULL || image->target == NULL ? row : devimg_target_find(image->target);
+}
+
+/* An image that states only its product family serves every target of that family. */
+static bool same_family(const struct devimg_target *a, const struct devimg_target *b)
+{
+    if (a->product_family != DEVIMG_UNKNOWN && b->product_family != DEVIMG_UNKNOWN)
+        return a->product_family == b->product_family;
+    return a->ip_version == b->ip_version && a->ip_version != DEVIMG_UNKNOWN;
+}
+
+static void family_served(const struct dvi_check *check, const struct devimg_image *image,
+                          void (*take)(void *context, size_t target), void *context)
+{
+    const struct devimg_target *row = dvi_row_of_image(image);
+    for (size_t i = 0; row != NULL && i < check->target_count; i++)
+        if (same_family(row, check->targets[i].row))
+            take(context, i);
+}
+
+void dvi_targets_served(const struct dvi_check *check, const struct devimg_image *image,
+                        void (*take)(void *context, size_t target), void *context)
+{
+    const struct devimg_report *report = check->report;
+    size_t low = 0, high = report->ips.count;
+    if (!dvi_is_native(image))
+        return;
+    if (image->ip_version == DEVIMG_UNKNOWN) {
+        family_served(check, image, take, context);
+        return;
+    }
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (report->ips.items[middle].ip < image->ip_version)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < report->ips.count && report->ips.items[low].ip == image->ip_version; low++)
+        take(context, report->ips.items[low].target);
+}
+
+int dvi_compare_text(const char *a, const char *b)
+{
+    if (a == NULL || b == NULL)
+        return (a != NULL) - (b != NULL);
+    return strcmp(a, b);
+}
+
+/* Add `name`, the first of `left` names, or "and N more"; false: that was the end. */
+static bool add_name(char out[DVI_NAMES_SIZE], const char *name, size_t shown, size_t left)
+{
+    const size_t used = strlen(out), room = DVI_NAMES_SIZE - used;
+    const size_t size = strnlen(name, 64), spare = left > 1 ? 24 : 0;
+    if (size + 2 + spare >= room) {
+        (void)snprintf(out + used, room, shown > 0 ? " and %zu more" : "%zu", left);
+        return false;
+    }
+    (void)snprintf(out + used, room, "%s%.64s%s", shown > 0 ? ", " : "", name,
+                   size == 64 && name[64] != 0 ? "..." : "");
+    return true;
+}
+
+void dvi_names_of(const struct devimg_module *module, char out[DVI_NAMES_SIZE])
+{
+    enum { SHOWN = 3 };
+    *out = 0;
+    for (uint32_t i = 0; i < module->name_count; i++) {
+        const size_t used = strlen(out);
+        if (i == SHOWN) {
+            (void)snprintf(out + used, DVI_NAMES_SIZE - used, " and %" PRIu32 " more",
+                           module->name_count - i);
+            return;
+        }
+        if (!add_name(out, module->names[i], i, module->name_count - i))
+            return;
+    }
+    if (module->name_count == 0)
+        (void)snprintf(out, DVI_NAMES_SIZE, "names unknown");
+}
+
+void dvi_rows_text(const struct devimg_target *const *rows, size_t count, char out[DVI_NAMES_SIZE])
+{
+    *out = 0;
+    for (size_t i = 0; i < count; i++)
+        if (!add_name(out, rows[i]->name, i, count - i))
+            return;
+}
