@@ -93,7 +93,7 @@ static void scan_constructors(const struct search *s, scan_code *scan)
         if (table->type != SHT_INIT_ARRAY && !dvi_starts_with(table->name, ".init_array", 11) &&
             !dvi_starts_with(table->name, ".ctors", 6))
             continue;
-        for (uint64_t at = 0; at + 8 <= table->size; at += 8) {
+        for (size_t at = 0; at + 8 <= table->data.size; at += 8) {
             const struct dvi_pointer *p = dvi_object_pointer_at(o, table->addr + at);
             const uint64_t function = p != NULL ? p->value : dvi_peek64(table->data, at);
             const struct dvi_section *host = dvi_object_section_of(o, function);

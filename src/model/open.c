@@ -491,7 +491,10 @@ static enum devimg_status check_cut(struct devimg_file *file, struct devimg_erro
 static enum devimg_status read_file(struct devimg_file *file, enum devimg_status opened,
                                     struct devimg_file **out, struct devimg_error *err)
 {
+    struct devimg_error unasked; /* damage is copied from the error, so that there must be one */
     enum devimg_status status = opened;
+    if (err == NULL)
+        err = &unasked;
     if (status == DEVIMG_OK)
         status = read_bytes(file, file->bytes.bytes, NULL, 0, err);
     if (status == DEVIMG_OK)
