@@ -5,29 +5,37 @@
 
 #include "check/check.h"
 
-/* Field `index` of a key, copied; "-" is NULL. */
-static const char *field_of(struct dvi_check *check, const char *key, size_t index)
+enum { KERNEL = 4, TARGET = 5, FIELDS };
+
+/* The fields of a key; "-" is NULL. They are cut to a readable size. */
+static void split(struct dvi_check *check, const char *key, const char *out[FIELDS])
 {
     struct dvi_view rest = dvi_view_of(key, strlen(key), "baseline"), field = { 0 };
-    for (size_t i = 0; i <= index; i++)
-        if (!dvi_next_field(&rest, '\t', &field))
-            return NULL;
-    return dvi_equals(field, "-")
-               ? NULL
-               : dvi_message(check, "%.*s", (int)(field.size < 512 ? field.size : 512),
-                             (const char *)field.data);
+    for (size_t i = 0; i < FIELDS && dvi_next_field(&rest, '\t', &field); i++)
+        out[i] = dvi_equals(field, "-")
+                     ? NULL
+                     : dvi_message(check, "%.*s", (int)(field.size < 256 ? field.size : 256),
+                                   (const char *)field.data);
+}
+
+static const char *or_dash(const char *text)
+{
+    return text != NULL ? text : "-";
 }
 
 static enum devimg_status say_stale(struct dvi_check *check, const struct dvi_baseline_line *line,
                                     uint32_t left, struct devimg_error *err)
 {
+    const char *fields[FIELDS] = { NULL };
     struct devimg_finding f = dvi_finding_of(DEVIMG_NOTE, "baseline-stale", DEVIMG_NONE);
-    f.kernel = field_of(check, line->key, 4);
-    f.target = field_of(check, line->key, 5);
+    split(check, line->key, fields);
+    f.kernel = fields[KERNEL];
+    f.target = fields[TARGET];
     f.message = dvi_message(check,
                             "line %" PRIu32 " of the baseline accepts a finding that is gone: "
-                            "%.400s%s",
-                            line->line, line->key, left > 1 ? " (more than once)" : "");
+                            "%s, %s[%s], module %s%s",
+                            line->line, or_dash(fields[0]), or_dash(fields[1]), or_dash(fields[2]),
+                            or_dash(fields[3]), left > 1 ? " (more than once)" : "");
     f.hint = "write the baseline again";
     return dvi_say(check, &f, err);
 }
