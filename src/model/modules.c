@@ -54,9 +54,16 @@ struct builder {
 
 static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t size)
 {
-    const unsigned char *at = bytes; /* FNV-1a, 64 bit */
-    for (size_t i = 0; i < size; i++)
-        hash = (hash ^ at[i]) * 0x100000001b3u;
+    const unsigned char *at = bytes; /* FNV-1a, 64 bit, eight bytes a step; then mixed down */
+    for (; size > 0;) {
+        uint64_t word = 0;
+        const size_t step = size < sizeof word ? size : sizeof word;
+        memcpy(&word, at, step);
+        hash = (hash ^ word) * 0x100000001b3u;
+        hash ^= hash >> 32;
+        at += step;
+        size -= step;
+    }
     return hash;
 }
 

@@ -205,12 +205,13 @@ static uint64_t addr_of(const unsigned char *item)
     return addr;
 }
 
-static bool is_sorted(const unsigned char *items, size_t count, size_t item_size)
+/* How many items at the start are in order already. */
+static size_t sorted_count(const unsigned char *items, size_t count, size_t item_size)
 {
-    for (size_t i = 1; i < count; i++)
-        if (addr_of(items + i * item_size) < addr_of(items + (i - 1) * item_size))
-            return false;
-    return true;
+    size_t i = 1;
+    while (i < count && addr_of(items + i * item_size) >= addr_of(items + (i - 1) * item_size))
+        i++;
+    return i < count ? i : count;
 }
 
 /* Start of each byte value's run; false: all items have the same byte, so nothing moves. */
@@ -237,13 +238,9 @@ static inline void move_items(const unsigned char *from, unsigned char *to, size
     }
 }
 
-bool dvi_sort_by_addr(void *items, size_t count, size_t item_size)
+/* Sort `items` with `spare`, which has the same size. */
+static void radix_sort(unsigned char *items, unsigned char *spare, size_t count, size_t item_size)
 {
-    if (is_sorted(items, count, item_size))
-        return true;
-    unsigned char *spare = malloc(count * item_size); /* as large as `items`: cannot overflow */
-    if (spare == NULL)
-        return false;
     size_t counts[ADDR_BYTES][BYTE_VALUES] = { { 0 } };
     unsigned char *from = items, *to = spare;
     for (size_t i = 0; i < count; i++) {
@@ -264,6 +261,28 @@ bool dvi_sort_by_addr(void *items, size_t count, size_t item_size)
     }
     if (from != items)
         memcpy(items, from, count * item_size);
+}
+
+bool dvi_sort_by_addr(void *items, size_t count, size_t item_size)
+{
+    unsigned char *all = items;
+    size_t left = sorted_count(all, count, item_size); /* of the start, in order */
+    if (left == count)
+        return true;
+    size_t rest = count - left; /* the linker sorts most of a table, and appends some */
+    unsigned char *spare = malloc(2 * rest * item_size);
+    if (spare == NULL)
+        return false;
+    unsigned char *tail = spare + rest * item_size;
+    memcpy(tail, all + left * item_size, rest * item_size);
+    radix_sort(tail, spare, rest, item_size);
+    while (rest > 0) { /* merge from the end; equal addresses keep their order */
+        const bool take_left = left > 0 && addr_of(all + (left - 1) * item_size) >
+                                               addr_of(tail + (rest - 1) * item_size);
+        const unsigned char *last =
+            take_left ? all + --left * item_size : tail + --rest * item_size;
+        memmove(all + (left + rest) * item_size, last, item_size);
+    }
     free(spare);
     return true;
 }
