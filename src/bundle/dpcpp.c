@@ -34,7 +34,10 @@ enum {
     KIND_LLVM = 8,
     PROPERTY_U32 = 1,
     PROPERTY_BYTES = 2,
-    MOST_FORMAT = 6
+    MOST_FORMAT = 6,
+    MOST_DAMAGED = 4096,     /* image structs of one object that cannot be read */
+    TEXT_PER_FILE_BYTE = 4,  /* texts may be shared, but not without end */
+    TEXT_AT_LEAST = 64 << 10
 };
 
 struct reader {
@@ -44,6 +47,9 @@ struct reader {
     const struct dvi_section *last; /* where the last look-up ended */
     size_t near;                    /* index of the pointer looked up last */
     bool in_place;                  /* no relocations: pointers are the words that stand there */
+    uint64_t text_left;             /* bytes of text that may still be read */
+    unsigned damaged_left;          /* image structs that may still be damaged */
+    bool exported_read;             /* of the image under way: counting costs as much as sorting */
 };
 
 /* A pair of pointers [begin, end) into one section. */
@@ -89,12 +95,19 @@ static uint64_t pointer_at(struct reader *r, uint64_t addr)
     return p != NULL && p->value != DVI_EXTERNAL ? p->value : 0;
 }
 
-/* Text is used where it stands: the file's bytes outlive every record made of them. */
+/* Text is used where it stands: the file's bytes outlive every record made of them. Many pointers
+ * may name one long text, so all of it together is bounded: NULL past that, as for no text. */
 static const char *text_at(struct reader *r, uint64_t addr)
 {
-    struct dvi_view text = { 0 };
-    if (addr == 0 || dvi_text_at(bytes_from(r, addr), 0, "text", &text, NULL) != DEVIMG_OK)
+    struct dvi_view bytes = bytes_from(r, addr), text = { 0 };
+    if (bytes.size > r->text_left)
+        bytes.size = (size_t)r->text_left;
+    if (addr == 0 || dvi_text_at(bytes, 0, "text", &text, NULL) != DEVIMG_OK) {
+        if (bytes.size == r->text_left)
+            r->text_left = 0;
         return NULL;
+    }
+    r->text_left -= text.size + 1;
     return (const char *)text.data;
 }
 
@@ -154,7 +167,8 @@ static enum devimg_status read_entries(struct reader *r, uint64_t addr, struct d
         const char *name = text_at(r, pointer_at(r, table.addr + at));
         if (name == NULL)
             return dvi_fail(err, DEVIMG_MALFORMED, table.bytes, at,
-                            "entry %zu of %zu: its name points at no text", i, count);
+                            "entry %zu of %zu: its name points at %s", i, count,
+                            r->text_left > 0 ? "no text" : "text of too many bytes");
         names[image->entry_count++] = name;
     }
     return DEVIMG_OK;
@@ -171,6 +185,9 @@ static int by_name(const void *a, const void *b)
 static enum devimg_status count_exported(struct reader *r, const struct range *properties,
                                          struct dvi_placed *image, struct devimg_error *err)
 {
+    if (r->exported_read)
+        return DEVIMG_OK;
+    r->exported_read = true;
     const char **sorted = dvi_arena_array(r->found->arena, image->entry_count, sizeof *sorted);
     if (sorted == NULL)
         return dvi_fail_memory(err, properties->bytes.source);
@@ -282,6 +299,7 @@ static enum devimg_status read_image(struct reader *r, const struct dvi_descript
     if (section != NULL)
         image.section = dvi_arena_text(r->found->arena, section->name);
     image.no_code = strcmp(image.entry_id, "native_cpu") == 0;
+    r->exported_read = false;
     DVI_TRY(dvi_claims_add(r->claims, image.bytes, err));
     DVI_TRY(dvi_found_damage(r->found, read_entries(r, pairs + 16, &image, err), err));
     DVI_TRY(dvi_found_damage(r->found, read_sets(r, pairs + 32, &image, err), err));
@@ -301,7 +319,12 @@ static enum devimg_status read_images(struct reader *r, const struct dvi_descrip
                             "descriptor of %" PRIu32 " images: no image struct of version %" PRIu32
                             " at number %" PRIu32,
                             d->image_count, version, i);
-        DVI_TRY(dvi_found_damage(r->found, read_image(r, d, addr, version, err), err));
+        const enum devimg_status status = read_image(r, d, addr, version, err);
+        DVI_TRY(dvi_found_damage(r->found, status, err));
+        if (status != DEVIMG_OK && --r->damaged_left == 0)
+            return dvi_fail(err, DEVIMG_MALFORMED, at, 0,
+                            "%d image structs could not be read: the rest is left out",
+                            (int)MOST_DAMAGED);
     }
     return DEVIMG_OK;
 }
@@ -398,8 +421,12 @@ static enum devimg_status read_descriptors(struct reader *r, descriptor_list *li
     DVI_TRY(dvi_registration_read(r->object, list->items, list->count, err));
     DVI_TRY(dvi_units_read(r->object, list->items, list->count, err));
     r->found->descriptor_count += (uint32_t)list->count;
-    for (size_t i = 0; i < list->count; i++)
-        DVI_TRY(dvi_found_damage(r->found, read_images(r, &list->items[i], err), err));
+    for (size_t i = 0; i < list->count && r->damaged_left > 0; i++) {
+        const enum devimg_status status = read_images(r, &list->items[i], err);
+        DVI_TRY(dvi_found_damage(r->found, status, err));
+        if (status != DEVIMG_OK && r->damaged_left > 0)
+            r->damaged_left--;
+    }
     return DEVIMG_OK;
 }
 
@@ -412,7 +439,10 @@ static enum devimg_status walk_object(struct dvi_object *object, struct dvi_clai
     struct reader r = { .object = object,
                         .claims = claims,
                         .found = found,
-                        .in_place = object->is_linked && object->pointer_count == 0 };
+                        .in_place = object->is_linked && object->pointer_count == 0,
+                        .text_left = TEXT_AT_LEAST +
+                                     (uint64_t)object->file.size * TEXT_PER_FILE_BYTE,
+                        .damaged_left = MOST_DAMAGED };
     descriptor_list list = { 0 };
     const enum devimg_status status = read_descriptors(&r, &list, err);
     DVI_LIST_FREE(&list);

@@ -34,8 +34,11 @@ static uint64_t next_start(struct dvi_view v, uint64_t at)
     return v.size;
 }
 
+/* Reading what looks like an image may go on to the end of the section before it fails, so only so
+ * many failures are taken: `*damaged_left`. */
 static enum devimg_status walk_gap(struct dvi_view gap, const struct dvi_placed *outer,
-                                   struct dvi_found *found, struct devimg_error *err)
+                                   unsigned *damaged_left, struct dvi_found *found,
+                                   struct devimg_error *err)
 {
     for (uint64_t at = skip_padding(gap, 0); at < gap.size; at = skip_padding(gap, at)) {
         struct dvi_placed image = *outer;
@@ -44,6 +47,9 @@ static enum devimg_status walk_gap(struct dvi_view gap, const struct dvi_placed 
         if (status == DEVIMG_OK && image.bytes.size > 0)
             status = dvi_found_image(found, &image, err);
         DVI_TRY(dvi_found_damage(found, status, err));
+        if (status != DEVIMG_OK && --*damaged_left == 0)
+            return dvi_fail(err, DEVIMG_MALFORMED, gap, next,
+                            "%d places held no image: the rest is left out", (int)MOST_DAMAGED);
         at = next;
     }
     return DEVIMG_OK;
@@ -69,9 +75,10 @@ static enum devimg_status walk_section(const struct dvi_object *object,
         outer.note = "still in its object: only a link by the offload compiler's driver keeps it";
     }
     uint64_t at = 0;
+    unsigned damaged_left = MOST_DAMAGED;
     struct dvi_view gap = { 0 };
     while (dvi_claims_gap(claims, section->data, &at, &gap))
-        DVI_TRY(walk_gap(gap, &outer, found, err));
+        DVI_TRY(walk_gap(gap, &outer, &damaged_left, found, err));
     return DEVIMG_OK;
 }
 

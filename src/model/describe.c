@@ -71,12 +71,18 @@ static uint64_t ip_of_member(const char *entry_id)
 static enum devimg_status keep(struct describing *d, enum devimg_status status, uint32_t image,
                                const struct devimg_error *error)
 {
+    enum { MOST_DAMAGE = 1000 };
+    if (d->out->damage.count >= MOST_DAMAGE)
+        return DEVIMG_OK;
     struct dvi_damage *damage = DVI_ADD(&d->out->damage);
     if (damage == NULL)
         return DEVIMG_NOMEM;
     damage->image = image;
     damage->error = *error;
     damage->error.status = status;
+    if (d->out->damage.count == MOST_DAMAGE)
+        (void)snprintf(damage->error.text, sizeof damage->error.text,
+                       "%d places are damaged: further ones are left out", (int)MOST_DAMAGE);
     return DEVIMG_OK;
 }
 

@@ -67,8 +67,13 @@ static enum devimg_status found_damage(struct dvi_found *found, enum devimg_stat
     struct reading *r = (struct reading *)found;
     if (status != DEVIMG_TRUNCATED && status != DEVIMG_MALFORMED && status != DEVIMG_UNSUPPORTED)
         return status;
+    if (r->damage_count++ >= MOST_DAMAGE)
+        return DEVIMG_OK;
     struct devimg_error damage = *error;
     damage.status = status;
+    if (r->damage_count == MOST_DAMAGE)
+        (void)snprintf(damage.text, sizeof damage.text,
+                       "%d places are damaged: further ones are left out", (int)MOST_DAMAGE);
     return dvi_keep_damage(r->file, r->record, DEVIMG_NONE, r->name, &damage, NULL);
 }
 
@@ -86,6 +91,12 @@ static enum devimg_status found_image(struct dvi_found *found, const struct dvi_
     if (placed->bytes.size == 0)
         return dvi_fail(err, DEVIMG_MALFORMED, placed->bytes, 0, "image of 0 bytes for \"%s\"",
                         placed->entry_id != NULL ? placed->entry_id : "");
+    /* Many descriptors may name one image, and each is looked at: bounded by the file's size. */
+    r->stored_size += placed->bytes.size;
+    if (r->stored_size / MOST_OVERLAP > r->size)
+        return dvi_fail(err, DEVIMG_MALFORMED, placed->bytes, 0,
+                        "images overlap: with this one they take more than %d times their file",
+                        (int)MOST_OVERLAP);
     if (r->file->images.count + r->stored.count >= r->file->opts.max_images)
         return dvi_fail(err, DEVIMG_LIMIT, placed->bytes, 0,
                         "more than %" PRIu32 " images (max-images)", r->file->opts.max_images);
@@ -287,6 +298,7 @@ static enum devimg_status begin_record(struct devimg_file *file, const struct pa
                    .names_left = file->opts.max_kernels },
         .file = file,
         .name = name,
+        .size = bytes.size,
         .record = (uint32_t)(record - file->records.items),
     };
     return DEVIMG_OK;

@@ -217,7 +217,7 @@ static void one_module_without_a_target_is_named_though_another_has_it(void **st
     native(w, a, "bmg-g21", DVI_IP(20, 1, 0));
     native(w, b, "adl-s", DVI_IP(12, 2, 0));
     check_file(w);
-    expect(w, "error targets missing-target 1 k bmg-g21\n");
+    expect(w, "error targets missing-ip 1 k bmg-g21\n");
     assert_string_equal(finding_at(w, 0)->unit, "b.cpp");
     assert_non_null(strstr(finding_at(w, 0)->message, "20.1.0"));
 }
@@ -271,7 +271,7 @@ static void family_only_image_serves_its_family_and_says_so(void **state)
     const uint32_t i = native(w, module_of(w, NULL, "k", NULL), "dg2-g10", DEVIMG_UNKNOWN);
     w->images[i].family_only = 1;
     check_file(w);
-    expect(w, "note targets family-only 0 - dg2-g10\nerror targets missing-target 0 k adl-s\n");
+    expect(w, "note targets family-only 0 - dg2-g10\nerror targets missing-ip 0 k adl-s\n");
 }
 
 static void file_without_device_code_fails_when_targets_are_asked_for(void **state)
@@ -611,7 +611,7 @@ static void gap_covers_modules_of_which_every_kernel_matches(void **state)
     native(w, module_of(w, NULL, "x_psnr_3", "other"), "adl-s", DVI_IP(12, 2, 0));
     check_file(w);
     expect(w, "note targets gap 0 - lnl-m\n"
-              "error targets missing-target 1 - lnl-m\n");
+              "error targets missing-ip 1 - lnl-m\n");
     finish(w);
     expect(w, "");
 }
@@ -634,7 +634,7 @@ static void gap_of_one_name_leaves_the_other_name_of_its_version(void **state)
     set(w, "gaps", "k without adl-s: it crashes");
     native(w, module_of(w, NULL, "k", NULL), "dg2-g10", DVI_IP(12, 55, 8));
     check_file(w);
-    expect(w, "note targets gap 0 k adl-s\nerror targets missing-target 0 k rpl-s\n");
+    expect(w, "note targets gap 0 k adl-s\nerror targets missing-ip 0 k rpl-s\n");
 }
 
 static void unneeded_gap_is_a_note_and_one_off_the_list_a_warning(void **state)
@@ -731,8 +731,8 @@ static void baseline_accepts_exactly_what_was_written(void **state)
     native(w, 0, "adl-s", DVI_IP(12, 2, 0));
     native(w, 1, "adl-s", DVI_IP(12, 2, 0));
     check_file(w);
-    expect(w, "error targets missing-target 0 k 1 lnl-m\n"
-              "error targets missing-target 1 l lnl-m\n");
+    expect(w, "error targets missing-ip 0 k 1 lnl-m\n"
+              "error targets missing-ip 1 l lnl-m\n");
     assert_int_equal(devimg_report_write_baseline(w->report, path, &err), DEVIMG_OK);
     devimg_report_free(w->report);
     w->report = NULL;
@@ -748,8 +748,8 @@ static void baseline_accepts_exactly_what_was_written(void **state)
         .images = w->members[1], .image_count = 1, .names = w->names[2], .name_count = 1
     };
     check_file(w);
-    expect(w, "note targets missing-target 0 l lnl-m\n"
-              "error targets missing-target 1 new lnl-m\n");
+    expect(w, "note targets missing-ip 0 l lnl-m\n"
+              "error targets missing-ip 1 new lnl-m\n");
     assert_non_null(strstr(finding_at(w, 0)->message, "(baseline)"));
     finish(w);
     expect(w, "note baseline baseline-stale - k%201 lnl-m\n");
@@ -856,7 +856,7 @@ static void answer_of_ocloc_replaces_the_tables_and_is_noted(void **state)
     native(w, m, "adl-s", DVI_IP(12, 2, 0));
     native(w, m, "lnl-m", DVI_IP(20, 4, 4));
     check_file(w);
-    expect(w, "error targets missing-target 0 k bmg-g21\n"
+    expect(w, "error targets missing-ip 0 k bmg-g21\n"
               "error extra-targets extra-target 0 - bmg-g21\n");
     finish(w);
     expect(w, "note targets ocloc-differs - - bmg-g21\n"
