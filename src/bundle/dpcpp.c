@@ -35,8 +35,8 @@ enum {
     PROPERTY_U32 = 1,
     PROPERTY_BYTES = 2,
     MOST_FORMAT = 6,
-    MOST_DAMAGED = 4096,     /* image structs of one object that cannot be read */
-    TEXT_PER_FILE_BYTE = 4,  /* texts may be shared, but not without end */
+    MOST_DAMAGED = 4096,    /* image structs of one object that cannot be read */
+    TEXT_PER_FILE_BYTE = 4, /* texts may be shared, but not without end */
     TEXT_AT_LEAST = 64 << 10
 };
 
@@ -440,8 +440,8 @@ static enum devimg_status walk_object(struct dvi_object *object, struct dvi_clai
                         .claims = claims,
                         .found = found,
                         .in_place = object->is_linked && object->pointer_count == 0,
-                        .text_left = TEXT_AT_LEAST +
-                                     (uint64_t)object->file.size * TEXT_PER_FILE_BYTE,
+                        .text_left =
+                            TEXT_AT_LEAST + (uint64_t)object->file.size * TEXT_PER_FILE_BYTE,
                         .damaged_left = MOST_DAMAGED };
     descriptor_list list = { 0 };
     const enum devimg_status status = read_descriptors(&r, &list, err);

@@ -12,7 +12,7 @@
 #include <string.h>
 
 static const char prefix[] = "__CLANG_OFFLOAD_BUNDLE__";
-enum { PREFIX_SIZE = sizeof prefix - 1, ALIGNMENT = 16 };
+enum { PREFIX_SIZE = sizeof prefix - 1, ALIGNMENT = 16, MOST_DAMAGED = 256 };
 
 /* Behind the zero bytes at `at`; the end of `v` when only zeros follow. */
 static uint64_t skip_padding(struct dvi_view v, uint64_t at)

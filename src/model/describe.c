@@ -72,7 +72,12 @@ static enum devimg_status keep(struct describing *d, enum devimg_status status, 
                                const struct devimg_error *error)
 {
     enum { MOST_DAMAGE = 1000 };
-    if (d->out->damage.count >= MOST_DAMAGE)
+    const size_t count = d->out->damage.count;
+    if (count >= MOST_DAMAGE)
+        return DEVIMG_OK;
+    const struct dvi_damage *last = count > 0 ? &d->out->damage.items[count - 1] : NULL;
+    if (last != NULL && last->image == image && last->error.offset == error->offset &&
+        strcmp(last->error.text, error->text) == 0) /* facts and kernels met the same */
         return DEVIMG_OK;
     struct dvi_damage *damage = DVI_ADD(&d->out->damage);
     if (damage == NULL)

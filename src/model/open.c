@@ -18,9 +18,16 @@ struct path {
 struct reading {
     struct dvi_found found;
     struct devimg_file *file;
-    const char *name; /* "libx.a!y.o": the record's source in messages */
+    const char *name;     /* "libx.a!y.o": the record's source in messages */
+    uint64_t size;        /* of its bytes */
+    uint64_t stored_size; /* of its images, together */
+    uint32_t damage_count;
     uint32_t record;
     DVI_LIST(struct dvi_placed) stored; /* in file order of discovery */
+};
+enum {
+    MOST_DAMAGE = 10000, /* findings of one record while images are found */
+    MOST_OVERLAP = 4     /* times its size that the images of a record may take */
 };
 
 static enum devimg_status read_bytes(struct devimg_file *file, struct dvi_view bytes,
