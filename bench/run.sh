@@ -10,6 +10,8 @@ shift
 cache=$here/../build/bench
 mkdir -p "$cache"
 "${CC:-cc}" -std=c17 -O2 -D_GNU_SOURCE "$here/zstd_loop.c" -o "$cache/zstd_loop" -lzstd -pthread
+"${CC:-cc}" -std=c17 -O2 -D_GNU_SOURCE -I"$here/../include" "$here/decode.c" -o "$cache/decode" \
+  "$(dirname "$devimg")/libdevimg.a" -lzstd -lyaml -ljansson -pthread
 files=("$@")
 if [ ${#files[@]} = 0 ]; then
   for name in rng vm; do
@@ -29,4 +31,4 @@ if [ ${#files[@]} = 0 ]; then
   done
 fi
 echo "machine: $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1), $(nproc) cores, $(uname -r)"
-exec python3 "$here/measure.py" "$devimg" "$cache/zstd_loop" "${RUNS:-11}" "${files[@]}"
+exec python3 "$here/measure.py" "$devimg" "$cache" "${RUNS:-11}" "${files[@]}"

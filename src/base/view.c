@@ -91,14 +91,6 @@ bool dvi_decimal(struct dvi_view v, uint64_t *out)
     return true;
 }
 
-static uint64_t little_endian(const uint8_t *bytes, unsigned size)
-{
-    uint64_t value = 0;
-    for (unsigned i = size; i-- > 0;)
-        value = value << 8 | bytes[i];
-    return value;
-}
-
 struct dvi_cursor dvi_cursor_at(struct dvi_view v, uint64_t at)
 {
     struct dvi_cursor c = { .view = v, .at = at <= v.size ? (size_t)at : v.size };
@@ -129,30 +121,28 @@ static const uint8_t *next_bytes(struct dvi_cursor *c, uint64_t size)
     return bytes;
 }
 
-static uint64_t next_number(struct dvi_cursor *c, unsigned size)
-{
-    const uint8_t *bytes = next_bytes(c, size);
-    return bytes != NULL ? little_endian(bytes, size) : 0;
-}
-
 uint8_t dvi_u8(struct dvi_cursor *c)
 {
-    return (uint8_t)next_number(c, 1);
+    const uint8_t *bytes = next_bytes(c, 1);
+    return bytes != NULL ? bytes[0] : 0;
 }
 
 uint16_t dvi_le16(struct dvi_cursor *c)
 {
-    return (uint16_t)next_number(c, 2);
+    const uint8_t *bytes = next_bytes(c, 2);
+    return bytes != NULL ? dvi_bytes16(bytes) : 0;
 }
 
 uint32_t dvi_le32(struct dvi_cursor *c)
 {
-    return (uint32_t)next_number(c, 4);
+    const uint8_t *bytes = next_bytes(c, 4);
+    return bytes != NULL ? dvi_bytes32(bytes) : 0;
 }
 
 uint64_t dvi_le64(struct dvi_cursor *c)
 {
-    return next_number(c, 8);
+    const uint8_t *bytes = next_bytes(c, 8);
+    return bytes != NULL ? dvi_bytes64(bytes) : 0;
 }
 
 struct dvi_view dvi_take(struct dvi_cursor *c, uint64_t size)

@@ -63,26 +63,33 @@ bool dvi_all_zero(struct dvi_view v);
 bool dvi_decimal(struct dvi_view v, uint64_t *out);
 
 /** Numbers at a position; 0 when they do not fit. For peeking where 0 means "no match". */
-static inline uint64_t dvi_peek(struct dvi_view v, uint64_t at, unsigned size)
+static inline bool dvi_fits(struct dvi_view v, uint64_t at, uint64_t size)
 {
-    uint64_t value = 0;
-    if (at > v.size || size > v.size - at)
-        return 0;
-    for (unsigned i = size; i-- > 0;)
-        value = value << 8 | v.data[at + i];
-    return value;
+    return at <= v.size && size <= v.size - at;
+}
+static inline uint16_t dvi_bytes16(const uint8_t *p)
+{
+    return (uint16_t)(p[0] | p[1] << 8);
+}
+static inline uint32_t dvi_bytes32(const uint8_t *p)
+{
+    return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+}
+static inline uint64_t dvi_bytes64(const uint8_t *p)
+{
+    return (uint64_t)dvi_bytes32(p) | (uint64_t)dvi_bytes32(p + 4) << 32;
 }
 static inline uint16_t dvi_peek16(struct dvi_view v, uint64_t at)
 {
-    return (uint16_t)dvi_peek(v, at, 2);
+    return dvi_fits(v, at, 2) ? dvi_bytes16(v.data + at) : 0;
 }
 static inline uint32_t dvi_peek32(struct dvi_view v, uint64_t at)
 {
-    return (uint32_t)dvi_peek(v, at, 4);
+    return dvi_fits(v, at, 4) ? dvi_bytes32(v.data + at) : 0;
 }
 static inline uint64_t dvi_peek64(struct dvi_view v, uint64_t at)
 {
-    return dvi_peek(v, at, 8);
+    return dvi_fits(v, at, 8) ? dvi_bytes64(v.data + at) : 0;
 }
 
 /**

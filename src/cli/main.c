@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -128,6 +129,7 @@ static enum dvi_exit run(const struct dvi_command *command, bool named, int coun
 int main(int count, char **words)
 {
     dvi_guard_mappings();
+    (void)__fsetlocking(stdout, FSETLOCKING_BYCALLER); /* one thread prints: no lock a character */
     if (count < 2) {
         dvi_print_overview(stderr);
         return DVI_EXIT_USAGE;

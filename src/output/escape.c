@@ -72,10 +72,28 @@ static bool steers(const char *text, size_t size)
     return size == 3 && b[0] == 0xe2 && b[1] == 0x81 && between(b[2], 0xa6, 0xa9); /* 2066..69 */
 }
 
+size_t dvi_plain_size(const char *text, size_t left)
+{
+    size_t size = 0;
+    while (size < left && between((unsigned char)text[size], 0x20, 0x7e) && text[size] != '"' &&
+           text[size] != '\\')
+        size++;
+    return size;
+}
+
 size_t dvi_escape(FILE *file, const char *text)
 {
     size_t width = 0;
     for (size_t left = strlen(text); left > 0;) {
+        const size_t plain = dvi_plain_size(text, left);
+        if (plain > 0) {
+            if (file != NULL)
+                fwrite(text, 1, plain, file);
+            width += plain;
+            text += plain;
+            left -= plain;
+            continue;
+        }
         const size_t size = dvi_utf8_size(text, left);
         const size_t taken = size == 0 ? 1 : size;
         if (size != 0 && !steers(text, size)) {

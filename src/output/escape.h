@@ -11,6 +11,10 @@
 size_t dvi_utf8_size(const char *text, size_t left);
 bool dvi_utf8_valid(const char *text);
 
+/** How many bytes at the start of `text` are printable ASCII, and neither a quote nor a backslash:
+ *  what every form writes as it is. */
+size_t dvi_plain_size(const char *text, size_t left);
+
 /**
  * Write `text` so that it cannot steer a terminal: control characters, C1 controls, characters that
  * turn the direction of text, and bytes that are no UTF-8 become \xNN, each byte of them.

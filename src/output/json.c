@@ -13,6 +13,12 @@ static void quoted(FILE *file, const char *text)
 {
     putc('"', file);
     for (size_t left = strlen(text); left > 0;) {
+        const size_t plain = dvi_plain_size(text, left);
+        fwrite(text, 1, plain, file);
+        text += plain;
+        left -= plain;
+        if (left == 0)
+            break;
         const unsigned char c = (unsigned char)text[0];
         const size_t size = dvi_utf8_size(text, left);
         if (size == 0)

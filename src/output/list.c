@@ -131,7 +131,9 @@ static void print_other(FILE *file, const struct dvi_summary *s)
 static void print_answer(FILE *file, const struct dvi_summary *s)
 {
     if (s->image_count == 0) {
-        fputs(s->damaged ? "no device code could be read: the file is damaged" : "no device code",
+        fputs(!s->damaged ? "no device code"
+              : s->behind ? "device code that devimg does not read yet"
+                          : "no device code could be read: the file is damaged",
               file);
         return;
     }
@@ -152,7 +154,7 @@ static void print_answer(FILE *file, const struct dvi_summary *s)
         fputs(": support images only, no kernels", file);
     }
     if (s->damaged)
-        fputs("; a part is damaged", file);
+        fputs(s->behind ? "; a part is not read yet" : "; a part is damaged", file);
 }
 
 /* ">=3" where some parts are unknown, "-" where all are. */
@@ -465,7 +467,7 @@ static void list_text(struct dvi_output *out, const struct devimg_file *file, co
         if (!out->quiet && findings->count > 0) {
             if (!dvi_findings_print(out, file, findings))
                 dvi_output_memory(out);
-            if (s.damaged)
+            if (s.damaged && !s.behind)
                 fputs("What is damaged is missing above: build or copy the file again.\n",
                       out->file);
         }

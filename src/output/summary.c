@@ -201,6 +201,9 @@ bool dvi_summarize(const struct devimg_file *file, struct dvi_summary *s)
     *s = (struct dvi_summary){ .module_count = devimg_module_count(file) };
     for (uint32_t r = 0; r < devimg_record_count(file); r++)
         s->damaged |= devimg_record_at(file, r)->status >= DEVIMG_RECORD_DAMAGED;
+    s->behind = s->damaged;
+    for (uint32_t i = 0; i < devimg_finding_count(file); i++)
+        s->behind &= strcmp(devimg_finding_at(file, i)->code, "unsupported") == 0;
     const uint32_t count = devimg_image_count(file);
     struct row *rows = calloc(count > 0 ? count : 1, sizeof *rows);
     if (rows == NULL)

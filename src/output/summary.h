@@ -45,6 +45,7 @@ struct dvi_summary {
     uint32_t support_count, family_count, raw_count, unregistered_count;
     uint64_t raw_size, unregistered_size, stored_size;
     bool damaged;
+    bool behind; /* what could not be read is no damage: devimg does not know it yet */
 };
 
 /** @return false: out of memory. Free it in either case. */

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Packings that are known by their section, and not read yet: said, so that a file that carries
+ * them is never called one without device code.
+ * Sources: llvm/llvm-project llvm/include/llvm/Object/OffloadBinary.h (section .llvm.offloading);
+ * CUDA and HIP fat binaries as nvcc and hipcc name their sections; AdaptiveCpp doc/hcf.md.
+ */
+#include <string.h>
+
+#include "bundle/bundle.h"
+
+static const struct {
+    const char *section, *what;
+} known[] = {
+    { ".llvm.offloading", "LLVM offload binaries" },      { ".nv_fatbin", "CUDA device code" },
+    { "__nv_relfatbin", "relocatable CUDA device code" }, { ".hip_fatbin", "HIP device code" },
+    { ".sycl_fatbin", "SYCL offload binaries" },
+};
+
+static const char *what_is_in(struct dvi_view name)
+{
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (dvi_equals(name, known[i].section))
+            return known[i].what;
+    return NULL;
+}
+
+/* AdaptiveCpp's container has no magic at its start, only this word before its binary part. */
+static bool has_hcf(const struct dvi_section *section, uint64_t *at)
+{
+    static const char marker[] = "__acpp_hcf_binary_appendix", start[] = "object-id=";
+    if (!dvi_starts_with(section->name, ".rodata", 7) &&
+        !dvi_starts_with(section->name, ".data", 5))
+        return false;
+    const uint8_t *end = memmem(section->data.data, section->data.size, marker, sizeof marker - 1);
+    if (end == NULL)
+        return false;
+    const size_t before = (size_t)(end - section->data.data);
+    const uint8_t *nul = before > 0 ? memrchr(section->data.data, 0, before) : NULL;
+    const size_t from = nul != NULL ? (size_t)(nul - section->data.data) + 1 : 0;
+    *at = from;
+    return memmem(section->data.data + from, before - from, start, sizeof start - 1) != NULL;
+}
+
+static enum devimg_status walk_object(struct dvi_object *object, struct dvi_claims *claims,
+                                      struct dvi_found *found, struct devimg_error *err)
+{
+    const bool nothing_found = claims->ranges.count == 0;
+    for (size_t i = 0; i < object->section_count; i++) {
+        const struct dvi_section *section = &object->sections[i];
+        const char *what = what_is_in(section->name);
+        uint64_t at = 0;
+        struct dvi_view gap = { 0 };
+        if (what != NULL && !dvi_claims_gap(claims, section->data, &at, &gap))
+            continue; /* empty, or a descriptor names all of it */
+        if (what == NULL && !(nothing_found && has_hcf(section, &at)))
+            continue;
+        const enum devimg_status status =
+            dvi_fail(err, DEVIMG_UNSUPPORTED, section->data, what != NULL ? 0 : at,
+                     "%s in section %.*s: this version of devimg does not read it",
+                     what != NULL ? what : "AdaptiveCpp device code",
+                     (int)(section->name.size < 40 ? section->name.size : 40),
+                     (const char *)section->name.data);
+        DVI_TRY(dvi_found_damage(found, status, err));
+    }
+    return DEVIMG_OK;
+}
+
+const struct dvi_bundle dvi_bundle_unread = {
+    .name = "unread",
+    .walk_object = walk_object,
+};
