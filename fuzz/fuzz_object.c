@@ -35,15 +35,11 @@ static void require(bool ok)
 
 static void look_up(struct totals *t, const struct dvi_object *o, uint64_t addr)
 {
-    struct dvi_view v = { 0 };
     const struct dvi_section *s = dvi_object_section_of(o, addr);
+    const struct dvi_view v = dvi_object_from(o, addr);
     require(s == NULL || addr - s->addr < s->size);
-    touch(t, dvi_object_from(o, addr));
-    if (dvi_object_bytes(o, addr, 16, "lookup", &v, NULL) == DEVIMG_OK) {
-        require(v.size == 16 && v.data >= o->file.data &&
-                v.data + v.size <= o->file.data + o->file.size);
-        touch(t, v);
-    }
+    require(v.data >= o->file.data && v.size <= o->file.size - (size_t)(v.data - o->file.data));
+    touch(t, v);
 }
 
 static void touch_sections(struct totals *t, const struct dvi_object *o)
@@ -79,7 +75,6 @@ static void touch_tables(struct totals *t, const struct dvi_object *o)
     }
     for (size_t i = 0; i < o->reference_count; i++) {
         require(i == 0 || o->references[i - 1].addr <= o->references[i].addr);
-        touch(t, o->references[i].name);
         look_up(t, o, o->references[i].value);
     }
 }

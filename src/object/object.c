@@ -68,25 +68,10 @@ enum devimg_status dvi_object_open(struct dvi_view file, struct dvi_arena *arena
     return DEVIMG_OK;
 }
 
-enum devimg_status dvi_object_damage(const struct dvi_object *o, enum devimg_status status,
-                                     const struct devimg_error *found, struct devimg_error *err)
+void dvi_object_damage(const struct dvi_object *o, const struct devimg_error *found)
 {
-    switch (status) {
-    case DEVIMG_TRUNCATED:
-    case DEVIMG_MALFORMED:
-    case DEVIMG_UNSUPPORTED:
-        if (o->damage != NULL)
-            o->damage(o->damage_sink, found);
-        return DEVIMG_OK;
-    case DEVIMG_OK:
-    case DEVIMG_END:
-    case DEVIMG_LIMIT:
-    case DEVIMG_NOMEM:
-    case DEVIMG_IO: break;
-    }
-    if (status != DEVIMG_OK && err != NULL)
-        *err = *found;
-    return status;
+    if (o->damage != NULL)
+        o->damage(o->damage_sink, found);
 }
 
 static enum devimg_status read_once(struct dvi_object *o, bool *done,
@@ -97,11 +82,7 @@ static enum devimg_status read_once(struct dvi_object *o, bool *done,
     if (*done)
         return DEVIMG_OK;
     *done = true;
-    if (read == NULL)
-        return DEVIMG_OK;
-    struct devimg_error found = { 0 };
-    const enum devimg_status status = read(o, &found);
-    return dvi_object_damage(o, status, &found, err);
+    return read != NULL ? read(o, err) : DEVIMG_OK;
 }
 
 bool dvi_object_each_symbol(const struct dvi_object *o, enum dvi_symbol_table table,
@@ -145,26 +126,6 @@ const struct dvi_section *dvi_object_section_of(const struct dvi_object *o, uint
         return NULL;
     const struct dvi_section *s = o->starts[low - 1].section;
     return addr - s->addr < s->size ? s : NULL;
-}
-
-const struct dvi_section *dvi_object_section_named(const struct dvi_object *o, const char *name)
-{
-    const struct dvi_view wanted = dvi_view_of(name, strlen(name), NULL);
-    for (size_t i = 0; i < o->section_count; i++)
-        if (dvi_same_bytes(o->sections[i].name, wanted))
-            return &o->sections[i];
-    return NULL;
-}
-
-enum devimg_status dvi_object_bytes(const struct dvi_object *o, uint64_t addr, uint64_t size,
-                                    const char *what, struct dvi_view *out,
-                                    struct devimg_error *err)
-{
-    const struct dvi_section *s = dvi_object_section_of(o, addr);
-    if (s == NULL)
-        return dvi_fail_plain(err, DEVIMG_MALFORMED, o->file.source,
-                              "%s: address 0x%" PRIx64 " lies in no section", what, addr);
-    return dvi_slice(s->data, addr - s->addr, size, what, out, err);
 }
 
 struct dvi_view dvi_object_from(const struct dvi_object *o, uint64_t addr)

@@ -12,9 +12,8 @@ struct dvi_section {
     uint64_t addr;        /* in a relocatable object: made up, so that no two sections overlap */
     uint64_t size;        /* in memory */
     uint32_t type;        /* as the format numbers it */
-    uint64_t flags;
-    bool executable; /* holds host code */
-    bool unmapped;   /* has no address of its own: debug information of a linked file, .tbss */
+    bool executable;      /* holds host code */
+    bool unmapped;        /* has no address of its own: debug information of a linked file, .tbss */
 };
 
 /** Where a section starts, for lookups by address. */
@@ -56,10 +55,9 @@ struct dvi_pointer {
  * Only relocatable objects have them (a linked file has final displacements).
  */
 struct dvi_code_reference {
-    uint64_t addr;        /* of the field that is patched */
-    uint64_t value;       /* target address, already freed of the -4 of PC-relative forms */
-    struct dvi_view name; /* of the symbol, empty for a section symbol */
-    bool external;        /* the symbol is not defined here */
+    uint64_t addr;  /* of the field that is patched */
+    uint64_t value; /* target address, already freed of the -4 of PC-relative forms; 0: external */
+    bool external;  /* the symbol is not defined here */
 };
 
 /**
@@ -74,9 +72,8 @@ struct dvi_object {
     const char *machine;   /* "x86_64", "aarch64", "i386", ...; NULL: not known by a name */
     unsigned pointer_size; /* 4 or 8 */
     bool is_linked;        /* executable or shared library: addresses are final */
-    bool has_sections;     /* false: a stripped section table; segments stand in as sections */
 
-    const struct dvi_section *sections; /* in table order */
+    const struct dvi_section *sections; /* in table order; segments where no table is left */
     size_t section_count;
     const struct dvi_section_start *starts; /* made by dvi_object_open(); sorted by addr */
     size_t start_count;
@@ -125,36 +122,25 @@ bool dvi_object_matches(struct dvi_view file);
 bool dvi_object_each_symbol(const struct dvi_object *o, enum dvi_symbol_table table,
                             dvi_symbol_visit *visit, void *context);
 
-/** Fill the table once; later calls do nothing. Only NOMEM and LIMIT are handed back. */
+/** Fill the table once; later calls do nothing. The only failure is NOMEM. */
 DEVIMG_CHECKED enum devimg_status dvi_object_pointers(struct dvi_object *o,
                                                       struct devimg_error *err);
 DEVIMG_CHECKED enum devimg_status dvi_object_references(struct dvi_object *o,
                                                         struct devimg_error *err);
 
-/** The bytes at an address, within one section's file data. */
-DEVIMG_CHECKED enum devimg_status dvi_object_bytes(const struct dvi_object *o, uint64_t addr,
-                                                   uint64_t size, const char *what,
-                                                   struct dvi_view *out, struct devimg_error *err);
 /** From an address to the end of its section's file data; size 0 when it lies in none. */
 struct dvi_view dvi_object_from(const struct dvi_object *o, uint64_t addr);
 
 /** The section that holds an address, or NULL. */
 const struct dvi_section *dvi_object_section_of(const struct dvi_object *o, uint64_t addr);
-/** The first section with this name, or NULL. */
-const struct dvi_section *dvi_object_section_named(const struct dvi_object *o, const char *name);
 
 /** The pointer that stands exactly at `addr`, or NULL. Call dvi_object_pointers() before. */
 const struct dvi_pointer *dvi_object_pointer_at(const struct dvi_object *o, uint64_t addr);
 /** The index of the first pointer at or after `addr`. */
 size_t dvi_object_pointer_from(const struct dvi_object *o, uint64_t addr);
 
-/** For formats: pass damage on. TRUNCATED, MALFORMED and UNSUPPORTED go to `damage` and come back
- * as OK; other statuses come back as they are. `found` was filled by the call that gave `status`.
- */
-DEVIMG_CHECKED enum devimg_status dvi_object_damage(const struct dvi_object *o,
-                                                    enum devimg_status status,
-                                                    const struct devimg_error *found,
-                                                    struct devimg_error *err);
+/** For formats: pass on what is wrong with one table or entry; the rest is read on. */
+void dvi_object_damage(const struct dvi_object *o, const struct devimg_error *found);
 
 /**
  * For formats: sort items that begin with their `uint64_t addr`. Equal addresses keep their order;
@@ -175,9 +161,8 @@ struct dvi_ar {
     uint64_t at;                /* of the next header */
 };
 
+/** Also true for "!<thin>\n": its members stay in their own files, and have no data here. */
 bool dvi_ar_match(struct dvi_view v);
-/** True for "!<thin>\n": members stay in their own files. */
-bool dvi_ar_is_thin(struct dvi_view v);
 struct dvi_ar dvi_ar_begin(struct dvi_view archive);
 /**
  * OK: a member; END: no more. TRUNCATED or MALFORMED: what follows cannot be read, unless
