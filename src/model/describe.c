@@ -18,6 +18,8 @@ struct describing {
     uint32_t nesting;
     uint32_t parent;           /* of what is found now, index in `out` */
     struct dvi_view container; /* the parent's bytes, inflated */
+    uint64_t size;             /* of the stored image, inflated */
+    uint64_t inside_size;      /* of all that was found inside, together */
     bool inflated;             /* bytes live in the worker's buffer: offsets are not the file's */
 };
 
@@ -294,7 +296,13 @@ static enum devimg_status describe_bytes(struct describing *d, const struct dvi_
 static enum devimg_status found_inside(struct dvi_found *found, const struct dvi_placed *placed,
                                        struct devimg_error *err)
 {
+    enum { MOST_OVERLAP = 8 }; /* containers in containers count once a level */
     struct describing *d = (struct describing *)found;
+    d->inside_size += placed->bytes.size;
+    if (d->inside_size / MOST_OVERLAP > d->size)
+        return dvi_fail(err, DEVIMG_MALFORMED, placed->bytes, 0,
+                        "images overlap: with this one they take more than %d times their bundle",
+                        (int)MOST_OVERLAP);
     if (d->out->images.count >= d->file->opts.max_images)
         return dvi_fail(err, DEVIMG_LIMIT, placed->bytes, 0,
                         "more than %" PRIu32 " images (max-images)", d->file->opts.max_images);
@@ -403,6 +411,7 @@ static enum devimg_status describe_frame(struct describing *d, const struct dvi_
     DVI_TRY(count_inflated(d->file, bytes.size, placed->bytes, err));
     d->out->images.items[0].image.size = bytes.size;
     d->inflated = true;
+    d->size = bytes.size;
     d->container = bytes;
     image->target = NULL;
     return describe_bytes(d, placed, bytes, 0, err);
@@ -419,6 +428,7 @@ enum devimg_status dvi_describe(struct devimg_file *file, const struct dvi_place
         .worker = worker,
         .out = out,
         .depth = depth,
+        .size = placed->bytes.size,
         .parent = DEVIMG_NONE,
     };
     const enum devimg_status status =

@@ -751,6 +751,34 @@ static void image_that_descriptors_share_is_looked_at_a_few_times_only(void **st
     free(code.bytes);
 }
 
+/* 50,000 entries of a clang bundle are one module of 1 MB. */
+static void image_that_bundle_entries_share_is_looked_at_a_few_times_only(void **state)
+{
+    (void)state;
+    enum { COUNT = 50000, CAPABILITIES = 131072, ENTRY = 24 + 6 };
+    struct file f = { 0 }, code = spirv(NULL);
+    for (size_t i = 0; i < CAPABILITIES; i++)
+        set(&code, put_zeros(&code, 8), (uint64_t)6 << 32 | 2 << 16 | 17, 8);
+    (void)put(&f, "__CLANG_OFFLOAD_BUNDLE__", 24);
+    set(&f, put_zeros(&f, 8), COUNT, 8);
+    for (size_t i = 0; i < COUNT; i++) {
+        const size_t at = put_zeros(&f, 24);
+        set(&f, at, 32 + (uint64_t)COUNT * ENTRY, 8);
+        set(&f, at + 8, code.size, 8);
+        set(&f, at + 16, 6, 8);
+        (void)put(&f, "spir64", 6);
+    }
+    (void)put(&f, code.bytes, code.size);
+    const clock_t start = clock();
+    struct devimg_file *file = open_file(&f);
+    assert_true(seconds_since(start) < 2);
+    assert_in_range(devimg_image_count(file), 1, 32);
+    assert_int_equal(devimg_record_at(file, 0)->status, DEVIMG_RECORD_DAMAGED);
+    devimg_close(file);
+    free(f.bytes);
+    free(code.bytes);
+}
+
 /* SPIR-V starts every 32 bytes of a bundle section, each runs on to its end and fails there. */
 static void section_of_broken_images_takes_little_time(void **state)
 {
@@ -799,6 +827,7 @@ int main(void)
         cmocka_unit_test(properties_that_images_share_take_little_time),
         cmocka_unit_test(damaged_images_that_descriptors_share_take_little_time),
         cmocka_unit_test(image_that_descriptors_share_is_looked_at_a_few_times_only),
+        cmocka_unit_test(image_that_bundle_entries_share_is_looked_at_a_few_times_only),
         cmocka_unit_test(section_of_broken_images_takes_little_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
