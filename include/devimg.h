@@ -217,6 +217,7 @@ struct devimg_kernel {
     uint32_t record, image, module;
     uint64_t sub_group_size;          /**< compiled for; DEVIMG_UNKNOWN: the driver chooses */
     uint64_t required_sub_group_size; /**< DEVIMG_UNKNOWN: none required */
+    uint64_t code_size;               /**< bytes of its machine code */
     uint64_t registers;               /**< GRF count */
     uint64_t private_size;            /**< private memory, bytes as the image states them */
     uint64_t spill_size;              /**< registers saved to scratch, bytes */
@@ -346,7 +347,8 @@ DEVIMG_API DEVIMG_CHECKED enum devimg_status devimg_policy_set(struct devimg_pol
                                                                struct devimg_error *err);
 DEVIMG_API void devimg_policy_free(struct devimg_policy *policy);
 
-/** What checking found, file after file. The policy and the files must outlive it. */
+/** What checking found, file after file. The policy must outlive it. The findings of a file name its
+ *  units and kernels: read them before the file is closed. */
 struct devimg_report;
 DEVIMG_API DEVIMG_CHECKED enum devimg_status devimg_report_new(const struct devimg_policy *policy,
                                                                struct devimg_report **out,
@@ -362,6 +364,7 @@ DEVIMG_API DEVIMG_CHECKED enum devimg_status devimg_report_add(struct devimg_rep
 DEVIMG_API DEVIMG_CHECKED enum devimg_status devimg_report_finish(struct devimg_report *report,
                                                                   struct devimg_error *err);
 DEVIMG_API uint32_t devimg_report_count(const struct devimg_report *report);
+/** Borrowed; valid until the next devimg_report_add() or _finish(). NULL past the end. */
 DEVIMG_API const struct devimg_finding *devimg_report_at(const struct devimg_report *report,
                                                          uint32_t i);
 /**

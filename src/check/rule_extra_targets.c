@@ -22,7 +22,7 @@ static enum devimg_status say(struct dvi_check *check, uint32_t index, struct de
     f.unit = image->unit;
     f.target = image->target;
     f.offset = image->offset;
-    f.message = dvi_message(check, "native image for %s (%s), which is not in the target list",
+    f.message = dvi_message(check, "native image for %s (%s): not in the target list",
                             image->target != NULL ? image->target : "an unknown target", ip);
     f.hint = "list the target, take it off the -device list, or set extra-targets: allow";
     return dvi_say(check, &f, err);

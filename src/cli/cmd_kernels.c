@@ -8,7 +8,7 @@
 enum { SORT = DVI_OPTION_OWN, TARGET, WORST, MANGLED };
 
 static const struct dvi_option options[] = {
-    { SORT, "sort", 0, DVI_VALUE_CHOICE, "name|spill|private|scratch|slm|registers|sub-group",
+    { SORT, "sort", 0, DVI_VALUE_CHOICE, "name|size|spill|private|scratch|slm|registers|sub-group",
       "by name, or by a number, the largest first (default: as they stand in the file)", NULL },
     { TARGET, "target", 0, DVI_VALUE_TEXT, "T[,T]",
       "only kernels for these targets: names, aliases, IP versions, families or sets", NULL },

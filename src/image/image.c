@@ -38,6 +38,7 @@ enum devimg_status dvi_kernel_add(struct dvi_kernel_sink *sink, struct dvi_view 
                                       .module = DEVIMG_NONE,
                                       .sub_group_size = DEVIMG_UNKNOWN,
                                       .required_sub_group_size = DEVIMG_UNKNOWN,
+                                      .code_size = DEVIMG_UNKNOWN,
                                       .registers = DEVIMG_UNKNOWN,
                                       .private_size = DEVIMG_UNKNOWN,
                                       .spill_size = DEVIMG_UNKNOWN,

@@ -83,6 +83,7 @@ static void begin_kernel(struct reader *r)
     const uint64_t left_out = r->all_sizes ? 0 : DEVIMG_UNKNOWN;
     r->kernel = (struct devimg_kernel){ .sub_group_size = DEVIMG_UNKNOWN,
                                         .required_sub_group_size = DEVIMG_UNKNOWN,
+                                        .code_size = DEVIMG_UNKNOWN,
                                         .registers = DEVIMG_UNKNOWN,
                                         .private_size = left_out,
                                         .spill_size = left_out };

@@ -13,6 +13,7 @@
  *                             6 product config u32: the IP version
  */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "image/device_elf.h"
@@ -89,11 +90,13 @@ static enum devimg_status read_notes(struct dvi_view notes, struct dvi_arena *ar
     return DEVIMG_OK;
 }
 
+static const char code_prefix[] = ".text.";
+enum { CODE_PREFIX_SIZE = sizeof code_prefix - 1 };
+
 /* Each kernel has a section of its own; functions share one with a name of the compiler's. */
 static bool is_kernel_code(const struct dvi_device_section *section)
 {
-    static const char prefix[] = ".text.";
-    return dvi_starts_with(section->name, prefix, sizeof prefix - 1) &&
+    return dvi_starts_with(section->name, code_prefix, CODE_PREFIX_SIZE) &&
            !dvi_equals(section->name, ".text.Intel_Symbol_Table_Void_Program");
 }
 
@@ -126,6 +129,56 @@ static enum devimg_status facts(struct dvi_view image, struct dvi_arena *arena,
     return DEVIMG_OK;
 }
 
+static int by_name(const void *a, const void *b)
+{
+    return strcmp((*(const struct devimg_kernel *const *)a)->name,
+                  (*(const struct devimg_kernel *const *)b)->name);
+}
+
+/* `name` is not NUL-terminated. */
+static struct devimg_kernel *kernel_named(struct devimg_kernel **sorted, size_t count,
+                                          struct dvi_view name)
+{
+    size_t low = 0, high = count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        const char *text = sorted[middle]->name;
+        const int order = dvi_compare(dvi_view_of(text, strlen(text), NULL), name);
+        if (order == 0)
+            return sorted[middle];
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NULL;
+}
+
+/* The size of a kernel's code is that of its section. */
+static enum devimg_status read_code_sizes(const struct dvi_device_elf *elf,
+                                          struct dvi_kernel_sink *sink, size_t first,
+                                          struct devimg_error *err)
+{
+    const size_t count = sink->kernels.count - first;
+    struct devimg_kernel **sorted = dvi_arena_array(sink->arena, count, sizeof *sorted);
+    if (sorted == NULL)
+        return dvi_fail_memory(err, elf->file.source);
+    for (size_t i = 0; i < count; i++)
+        sorted[i] = &sink->kernels.items[first + i];
+    qsort(sorted, count, sizeof *sorted, by_name);
+    for (uint32_t i = 0; i < elf->section_count; i++) {
+        struct dvi_device_section section = { 0 };
+        DVI_TRY(dvi_device_elf_section(elf, i, &section, err));
+        if (!is_kernel_code(&section))
+            continue;
+        struct devimg_kernel *kernel =
+            kernel_named(sorted, count, dvi_from(section.name, CODE_PREFIX_SIZE));
+        if (kernel != NULL)
+            kernel->code_size = section.data.size;
+    }
+    return DEVIMG_OK;
+}
+
 static enum devimg_status kernels(struct dvi_view image, struct dvi_kernel_sink *sink,
                                   struct devimg_error *err)
 {
@@ -137,7 +190,9 @@ static enum devimg_status kernels(struct dvi_view image, struct dvi_kernel_sink 
     if (status == DEVIMG_END)
         return DEVIMG_OK; /* facts() has said it */
     DVI_TRY(status);
-    return dvi_ze_info_kernels(info.data, sink, err);
+    const size_t first = sink->kernels.count;
+    DVI_TRY(dvi_ze_info_kernels(info.data, sink, err));
+    return read_code_sizes(&elf, sink, first, err);
 }
 
 const struct dvi_image_format dvi_image_zebin = {

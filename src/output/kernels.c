@@ -40,8 +40,8 @@ struct row {
 
 static uint64_t key_of(const struct devimg_kernel *kernel, const char *sort)
 {
-#define DVI_KEY(name, member)     \
-    if (strcmp(sort, #name) == 0) \
+#define DVI_KEY(name, member)    \
+    if (strcmp(sort, name) == 0) \
         return kernel->member;
     DVI_KERNEL_KEYS(DVI_KEY)
 #undef DVI_KEY
@@ -131,6 +131,7 @@ static void kernel_rows(struct dvi_table *table, const void *data)
         const struct devimg_image *image = devimg_image_at(rows->file, k->image);
         dvi_cell(table, image != NULL ? image->target : NULL);
         sub_group_cell(table, k);
+        dvi_cell_number(table, k->code_size);
         dvi_cell_number(table, k->registers);
         dvi_cell_number(table, k->private_size);
         dvi_cell_number(table, k->spill_size);
@@ -144,9 +145,10 @@ static void kernel_rows(struct dvi_table *table, const void *data)
 static void print_rows(const struct dvi_output *out, const struct rows *rows)
 {
     static const struct dvi_column columns[] = {
-        { "TARGET", DVI_LEFT },   { "SUB-GROUP", DVI_LEFT }, { "REGISTERS", DVI_RIGHT },
-        { "PRIVATE", DVI_RIGHT }, { "SPILL", DVI_RIGHT },    { "SLM", DVI_RIGHT },
-        { "SCRATCH", DVI_RIGHT }, { "NEEDS", DVI_LEFT },     { "NAME", DVI_LEFT },
+        { "TARGET", DVI_LEFT },     { "SUB-GROUP", DVI_LEFT }, { "SIZE", DVI_RIGHT },
+        { "REGISTERS", DVI_RIGHT }, { "PRIVATE", DVI_RIGHT },  { "SPILL", DVI_RIGHT },
+        { "SLM", DVI_RIGHT },       { "SCRATCH", DVI_RIGHT },  { "NEEDS", DVI_LEFT },
+        { "NAME", DVI_LEFT },
     };
     dvi_table_print(out, columns, sizeof columns / sizeof *columns, kernel_rows, rows);
 }

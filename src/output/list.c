@@ -153,6 +153,8 @@ static void print_answer(FILE *file, const struct dvi_summary *s)
     } else {
         fputs(": support images only, no kernels", file);
     }
+    if (s->unregistered_count > 0 && s->unregistered_count == s->top_count)
+        fputs("; the program registers none of it", file);
     if (s->damaged)
         fputs(s->behind ? "; a part is not read yet" : "; a part is damaged", file);
 }

@@ -185,6 +185,7 @@ static void kernel_json(struct dvi_json *j, const struct devimg_file *file,
     dvi_json_text(j, "target", image != NULL ? image->target : NULL);
     dvi_json_number(j, "sub_group_size", k->sub_group_size);
     dvi_json_number(j, "required_sub_group_size", k->required_sub_group_size);
+    dvi_json_number(j, "code_size", k->code_size);
     dvi_json_number(j, "registers", k->registers);
     dvi_json_number(j, "private_size", k->private_size);
     dvi_json_number(j, "spill_size", k->spill_size);

@@ -130,6 +130,7 @@ static void count_image(struct dvi_summary *s, const struct devimg_file *file, u
     s->family_count += image->family_only != 0;
     if (image->parent != DEVIMG_NONE)
         return; /* the archive it is a member of was counted */
+    s->top_count++;
     s->stored_size += image->stored_size;
     if (!loose && image->compression == DEVIMG_COMPRESSION_NONE &&
         image->stored_size >= MIN_RAW_SIZE) {
