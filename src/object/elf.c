@@ -55,7 +55,7 @@ static uint64_t word(struct dvi_cursor *c, bool wide)
 
 static uint16_t read_u16(const uint8_t *p, bool big_endian)
 {
-    return big_endian ? (uint16_t)(p[0] << 8 | p[1]) : dvi_elf_u16(p);
+    return (uint16_t)(big_endian ? p[0] << 8 | p[1] : p[1] << 8 | p[0]);
 }
 
 static const char *machine_name(uint16_t machine, bool wide)
