@@ -4,8 +4,8 @@
 
     tests/run.py [--update] [--only SUITE,...] BUILD...
 
-Suites (each a function below): unit cli schema facts metamorphic examples exports damage odd
-hostile.
+Suites (each a function below): unit cli schema facts readelf metamorphic examples exports damage
+odd hostile.
 `repository` (layers, docs) needs no build and runs once. --update rewrites the expectations of the
 cli suite from what the program says; read the diff before you commit it.
 """
@@ -271,6 +271,16 @@ def shape(doc):
             "findings": [(f["rule"], f["code"], f["target"]) for f in record["findings"]]}
 
 
+def readelf(build, _):
+    """Fixtures and libraries of this system: sections, symbols and pointers are those of readelf."""
+    script = os.path.join(HERE, "object", "compare_readelf.py")
+    status, out, err = build.run([sys.executable, script, "--quick", build.folder], cwd=ROOT)
+    if status == 77:
+        print(tail(out))
+        return
+    build.say(status == 0, "readelf: nothing differs", tail(out) + tail(err))
+
+
 def metamorphic(build, _):
     """strip, objcopy, patchelf, a prelinked base, an archive: same images, same verdict."""
     rewrites = {
@@ -475,7 +485,7 @@ def hostile(build, _):
                   "exit %s\n%s\n%s" % (status, tail(out), tail(err)))
 
 
-SUITES = [unit, cli, schema, facts, metamorphic, examples, exports, damage, odd, hostile]
+SUITES = [unit, cli, schema, facts, readelf, metamorphic, examples, exports, damage, odd, hostile]
 
 
 def repository(results):

@@ -302,14 +302,16 @@ static void thin_archive_names_members_without_data(void **state)
     expect_end(&a);
 }
 
-/* Three members; the one in the middle is spoiled by `spoil` at `at` of its header. */
+/* Three members, the last without its padding; the one in the middle is spoiled by `spoil` at `at`
+ * of its header. */
 static void make_spoiled(struct archive *a, size_t at, const char *spoil)
 {
     start(a, "!<arch>\n");
     add_text(a, "a.o/", "good");
     const size_t damaged = a->size;
     add_text(a, "b.o/", "lost `\n bytes");
-    add_text(a, "c.o/", "good too");
+    add_text(a, "c.o/", "odd");
+    a->size--;
     memcpy(a->bytes + damaged + at, spoil, strlen(spoil));
     begin(a);
     expect_member(a, "a.o", "good");
@@ -327,14 +329,14 @@ static void damaged_member_between_good_ones_is_passed(void **state)
         { 58, "xy", DEVIMG_MALFORMED, 58, "ar member header: ends in 78 79, expected 60 0a" },
         { 48, "1x", DEVIMG_MALFORMED, 48,
           "ar member size \"1x        \": expected a decimal number" },
-        { 48, "4000", DEVIMG_TRUNCATED, 48, "ar member of 4000 bytes: 82 are left in the archive" },
+        { 48, "4000", DEVIMG_TRUNCATED, 48, "ar member of 4000 bytes: 77 are left in the archive" },
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct archive a;
         make_spoiled(&a, rows[i].at, rows[i].bytes);
         expect_fault(&a, rows[i].status, 72 + rows[i].offset, rows[i].text);
-        expect_member(&a, "c.o", "good too");
+        expect_member(&a, "c.o", "odd");
         expect_end(&a);
     }
 }
@@ -372,6 +374,22 @@ static void header_cut_is_truncated(void **state)
         snprintf(text, sizeof text, "ar member header: 60 bytes at +72 do not fit in %zu", size);
         expect_stuck(&a, DEVIMG_TRUNCATED, 72, text);
     }
+}
+
+static void offsets_of_a_nested_archive_count_from_the_file(void **state)
+{
+    struct archive a;
+    (void)state;
+    start(&a, "!<arch>\n");
+    add_text(&a, "a.o/", "good");
+    add_header(&a, "b.o/", "5");
+    struct dvi_view v = dvi_view_of(a.bytes, a.size, "outer.so");
+    v.offset = 0x1000;
+    a.it = dvi_ar_begin(v);
+    expect_member(&a, "a.o", "good");
+    assert_int_equal(a.member.data.offset, 0x1000 + 68);
+    expect_stuck(&a, DEVIMG_TRUNCATED, 0x1000 + 72 + 48,
+                 "ar member of 5 bytes: 0 are left in the archive");
 }
 
 /* Every walk ends, whatever one byte says, and no view leaves the archive. */
@@ -427,6 +445,7 @@ int main(void)
         cmocka_unit_test(damaged_member_between_good_ones_is_passed),
         cmocka_unit_test(damaged_archive_in_an_archive_is_not_searched),
         cmocka_unit_test(header_cut_is_truncated),
+        cmocka_unit_test(offsets_of_a_nested_archive_count_from_the_file),
         cmocka_unit_test(every_spoiled_byte_is_an_answer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

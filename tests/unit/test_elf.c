@@ -615,9 +615,9 @@ static void counts_in_section_0_are_used(void **state)
 
 static void tls_bss_takes_no_addresses(void **state)
 {
-    static const struct bytes data = { .data = "12345678", .size = 8 };
+    static const struct bytes data = { .data = "0123456789abcdef", .size = 16 };
     const struct section sections[] = {
-        { ".tbss", NOBITS, ALLOC | WRITE | TLS, 0x2000, NULL, 0x1000, 0, 0, 8, 0 },
+        { ".tbss", NOBITS, ALLOC | WRITE | TLS, 0x2008, NULL, 0x1000, 0, 0, 8, 0 },
         { ".data", PROGBITS, ALLOC | WRITE, 0x2000, &data, 0, 0, 0, 8, 0 },
     };
     struct file f;
@@ -627,8 +627,8 @@ static void tls_bss_takes_no_addresses(void **state)
     add_sections(&f, sections, 2);
     open_file(&x, &f);
     expect_whole(&x);
-    assert_ptr_equal(dvi_object_section_of(&x.o, 0x2000), &x.o.sections[2]);
-    assert_null(dvi_object_section_of(&x.o, 0x2008));
+    assert_ptr_equal(dvi_object_section_of(&x.o, 0x200c), &x.o.sections[2]);
+    assert_null(dvi_object_section_of(&x.o, 0x2010));
     close_file(&x);
 }
 
@@ -716,8 +716,9 @@ static void section_number_of_symbol_stands_in_its_own_table(void **state)
     add_symbol(&symbols, true, 0, GLOBAL, FUNC, XINDEX, 4);
     add_symbol(&symbols, true, 0, GLOBAL, FUNC, XINDEX, 4);
     add_symbol(&symbols, true, 0, GLOBAL, FUNC, COMMON, 8);
-    static const uint32_t in_table[] = { 0, 2, 70000, 1 };
-    for (size_t i = 0; i < 4; i++)
+    add_symbol(&symbols, true, 0, GLOBAL, FUNC, ABSOLUTE, 9);
+    static const uint32_t in_table[] = { 0, 2, 70000, 1, 1 };
+    for (size_t i = 0; i < 5; i++)
         add(&numbers, in_table[i], 4);
     const struct section sections[] = {
         { ".text.a", PROGBITS, ALLOC | CODE, 0, &text, 0, 0, 0, 16, 0 },
@@ -737,6 +738,7 @@ static void section_number_of_symbol_stands_in_its_own_table(void **state)
     expect_symbol(&s, 0, "", x.o.sections[2].addr + 4, true, false, DVI_SYMBOL_FUNCTION);
     expect_symbol(&s, 1, "", 0, false, false, DVI_SYMBOL_FUNCTION); /* there is no such section */
     expect_symbol(&s, 2, "", 0, false, false, DVI_SYMBOL_FUNCTION); /* common: nowhere yet */
+    expect_symbol(&s, 3, "", 9, true, false, DVI_SYMBOL_FUNCTION);
     close_file(&x);
 }
 
