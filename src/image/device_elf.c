@@ -63,7 +63,7 @@ enum devimg_status dvi_device_elf_open(struct dvi_view v, struct dvi_device_elf 
 static enum devimg_status name_at(struct dvi_view names, uint64_t at, struct dvi_view *out,
                                   struct devimg_error *err)
 {
-    enum { MOST = 256 };
+    enum { MOST = 4096 };
     struct dvi_view rest = dvi_from(names, at);
     if (rest.size > MOST && memchr(rest.data, 0, MOST) == NULL) {
         rest.size = MOST;

@@ -15,7 +15,7 @@ struct dvi_device_elf {
 };
 
 struct dvi_device_section {
-    struct dvi_view name; /* empty when the file has none for it; cut at 256 bytes */
+    struct dvi_view name; /* empty when the file has none for it; cut at 4,096 bytes */
     struct dvi_view data;
     uint32_t type;
 };

@@ -442,6 +442,26 @@ enum devimg_status dvi_describe(struct devimg_file *file, const struct dvi_place
     return status;
 }
 
+struct dvi_failure dvi_failure_of(enum devimg_status status, const struct devimg_error *error,
+                                  struct dvi_arena *arena)
+{
+    struct devimg_error *kept =
+        status != DEVIMG_OK ? dvi_arena_array(arena, 1, sizeof *kept) : NULL;
+    if (kept != NULL)
+        *kept = *error;
+    return (struct dvi_failure){ status, kept };
+}
+
+enum devimg_status dvi_failure_take(const struct dvi_failure *failure, const char *source,
+                                    struct devimg_error *err)
+{
+    if (failure->error == NULL)
+        return dvi_fail_memory(err, source);
+    if (err != NULL)
+        *err = *failure->error;
+    return failure->status;
+}
+
 void dvi_described_free(struct dvi_described *described)
 {
     DVI_LIST_FREE(&described->images);

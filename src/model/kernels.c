@@ -10,7 +10,7 @@
 struct job {
     uint32_t image; /* a stored one: it has bytes of its own in the file */
     uint32_t end;   /* behind its members */
-    enum devimg_status status;
+    struct dvi_failure failure;
     struct dvi_described described;
 };
 
@@ -18,15 +18,17 @@ struct decoding {
     struct devimg_file *file;
     struct job *jobs;
     struct dvi_worker *workers;
-    struct devimg_error *errors; /* one a worker */
 };
 
 static void decode_one(void *context, size_t index, unsigned worker)
 {
     struct decoding *d = context;
     struct job *job = &d->jobs[index];
-    job->status = dvi_describe(d->file, &d->file->placed.items[job->image], DVI_KERNELS,
-                               &d->workers[worker], &job->described, &d->errors[worker]);
+    struct devimg_error error = { 0 };
+    const enum devimg_status status =
+        dvi_describe(d->file, &d->file->placed.items[job->image], DVI_KERNELS, &d->workers[worker],
+                     &job->described, &error);
+    job->failure = dvi_failure_of(status, &error, &d->workers[worker].arena);
 }
 
 /* What the image's descriptor states holds for its kernels, whatever format they are in. */
@@ -161,12 +163,8 @@ static enum devimg_status merge_all(struct decoding *d, size_t job_count, struct
     for (size_t i = 0; i < job_count; i++) {
         const struct job *job = &d->jobs[i];
         struct devimg_record *record = &file->records.items[file->images.items[job->image].record];
-        if (job->status != DEVIMG_OK) {
-            for (unsigned w = 0; w < file->opts.threads; w++)
-                if (err != NULL && d->errors[w].status == job->status)
-                    *err = d->errors[w];
-            return job->status;
-        }
+        if (job->failure.status != DEVIMG_OK)
+            return dvi_failure_take(&job->failure, file->name, err);
         if (record->kernel_count == 0)
             record->first_kernel = (uint32_t)file->kernels.count;
         DVI_TRY(merge_job(file, job, file->placed.items[job->image].bytes.source, err));
@@ -192,11 +190,10 @@ enum devimg_status devimg_read_kernels(struct devimg_file *file, struct devimg_e
         return DEVIMG_OK;
     struct decoding d = { .file = file,
                           .jobs = calloc(file->images.count, sizeof *d.jobs),
-                          .workers = calloc(file->opts.threads, sizeof *d.workers),
-                          .errors = calloc(file->opts.threads, sizeof *d.errors) };
+                          .workers = calloc(file->opts.threads, sizeof *d.workers) };
     enum devimg_status status = DEVIMG_OK;
     size_t job_count = 0;
-    if (d.jobs == NULL || d.workers == NULL || d.errors == NULL) {
+    if (d.jobs == NULL || d.workers == NULL) {
         status = dvi_fail_memory(err, file->name);
     } else {
         job_count = list_jobs(file, d.jobs);
@@ -211,7 +208,6 @@ enum devimg_status devimg_read_kernels(struct devimg_file *file, struct devimg_e
     }
     free(d.jobs);
     free(d.workers);
-    free(d.errors);
     file->kernels_read = status == DEVIMG_OK;
     return status;
 }

@@ -69,6 +69,17 @@ DEVIMG_CHECKED enum devimg_status dvi_describe(struct devimg_file *file,
                                                struct dvi_described *out, struct devimg_error *err);
 void dvi_described_free(struct dvi_described *described);
 
+/** How one piece of parallel work ended; which one is told never depends on the threads. */
+struct dvi_failure {
+    enum devimg_status status;
+    const struct devimg_error *error; /* in a worker's arena; NULL: out of memory for it, too */
+};
+struct dvi_failure dvi_failure_of(enum devimg_status status, const struct devimg_error *error,
+                                  struct dvi_arena *arena);
+/** Hand a failure to the caller. */
+enum devimg_status dvi_failure_take(const struct dvi_failure *failure, const char *source,
+                                    struct devimg_error *err);
+
 /** Make the modules of the record that was added last, from its images. LIMIT, NOMEM. */
 DEVIMG_CHECKED enum devimg_status dvi_modules_build(struct devimg_file *file,
                                                     struct devimg_record *record,

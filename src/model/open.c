@@ -119,16 +119,17 @@ struct describe_job {
     const struct dvi_placed **stored; /* in file order */
     struct dvi_described *described;
     struct dvi_worker *workers;
-    enum devimg_status *statuses;
-    struct devimg_error *errors; /* one a worker: the last */
+    struct dvi_failure *failures; /* one each */
 };
 
 static void describe_one(void *context, size_t index, unsigned worker)
 {
     struct describe_job *job = context;
-    job->statuses[index] =
+    struct devimg_error error = { 0 };
+    const enum devimg_status status =
         dvi_describe(job->file, job->stored[index], DVI_HEADERS, &job->workers[worker],
-                     &job->described[index], &job->errors[worker]);
+                     &job->described[index], &error);
+    job->failures[index] = dvi_failure_of(status, &error, &job->workers[worker].arena);
 }
 
 /* Image order is file order; what descriptors name twice at one place keeps their order. */
@@ -214,12 +215,8 @@ static enum devimg_status describe_all(struct reading *r, struct describe_job *j
 {
     dvi_pool_run(r->stored.count, threads, describe_one, job);
     for (size_t i = 0; i < r->stored.count; i++)
-        if (job->statuses[i] != DEVIMG_OK) {
-            for (unsigned w = 0; w < threads; w++)
-                if (err != NULL && job->errors[w].status == job->statuses[i])
-                    *err = job->errors[w];
-            return job->statuses[i];
-        }
+        if (job->failures[i].status != DEVIMG_OK)
+            return dvi_failure_take(&job->failures[i], r->name, err);
     return merge(r, job->stored, job->described, err);
 }
 
@@ -233,12 +230,10 @@ static enum devimg_status finish_images(struct reading *r, struct devimg_error *
         .stored = in_file_order(r),
         .described = calloc(count + 1, sizeof *job.described),
         .workers = calloc(threads, sizeof *job.workers),
-        .statuses = calloc(count + 1, sizeof *job.statuses),
-        .errors = calloc(threads, sizeof *job.errors),
+        .failures = calloc(count + 1, sizeof *job.failures),
     };
     enum devimg_status status;
-    if (job.stored == NULL || job.described == NULL || job.workers == NULL ||
-        job.statuses == NULL || job.errors == NULL)
+    if (job.stored == NULL || job.described == NULL || job.workers == NULL || job.failures == NULL)
         status = dvi_fail_memory(err, r->name);
     else
         status = describe_all(r, &job, threads, err);
@@ -251,8 +246,7 @@ static enum devimg_status finish_images(struct reading *r, struct devimg_error *
     free(job.stored);
     free(job.described);
     free(job.workers);
-    free(job.statuses);
-    free(job.errors);
+    free(job.failures);
     return status;
 }
 

@@ -73,6 +73,32 @@ static void answer(struct dvi_json *j, const char *key, enum devimg_answer a)
         dvi_json_bool(j, key, a == DEVIMG_YES);
 }
 
+/* null where the file does not state them. */
+static void numbers_json(struct dvi_json *j, const char *key, const uint32_t *numbers,
+                         uint32_t count)
+{
+    if (numbers == NULL) {
+        dvi_json_text(j, key, NULL);
+        return;
+    }
+    dvi_json_array(j, key, DVI_JSON_ONE_LINE);
+    for (uint32_t i = 0; i < count; i++)
+        dvi_json_number(j, NULL, numbers[i]);
+    dvi_json_end(j);
+}
+
+static void extensions_json(struct dvi_json *j, const struct devimg_image *image)
+{
+    if (image->capabilities == NULL) { /* no SPIR-V, or not looked at */
+        dvi_json_text(j, "extensions", NULL);
+        return;
+    }
+    dvi_json_array(j, "extensions", DVI_JSON_ONE_LINE);
+    for (uint32_t i = 0; i < image->extension_count; i++)
+        dvi_json_text(j, NULL, image->extensions[i]);
+    dvi_json_end(j);
+}
+
 static void image_json(struct dvi_json *j, const struct devimg_record *record, uint32_t index,
                        const struct devimg_image *image)
 {
@@ -103,10 +129,11 @@ static void image_json(struct dvi_json *j, const struct devimg_record *record, u
     answer(j, "registered", image->registered);
     dvi_json_number(j, "kernel_count", image->kernel_count);
     dvi_json_number(j, "required_sub_group_size", image->required_sub_group_size);
-    dvi_json_array(j, "aspects", DVI_JSON_ONE_LINE);
-    for (uint32_t i = 0; i < image->aspect_count; i++)
-        dvi_json_number(j, NULL, image->aspects[i]);
-    dvi_json_end(j);
+    numbers_json(j, "aspects", image->aspects, image->aspect_count);
+    dvi_json_text(j, "version", image->version);
+    dvi_json_text(j, "producer", image->producer);
+    numbers_json(j, "capabilities", image->capabilities, image->capability_count);
+    extensions_json(j, image);
     dvi_json_text(j, "compile_options", image->compile_options);
     dvi_json_text(j, "note", image->note);
     dvi_json_end(j);
