@@ -238,18 +238,17 @@ static bool read_place(struct walk *w, uint64_t addr, uint64_t *out)
 }
 
 /* Address of a relocation's symbol. False: its number is out of the table. */
-static bool find_symbol(struct walk *w, size_t index, uint32_t number,
-                        struct dvi_elf_symbol *symbol, uint64_t *addr, bool *external)
+static bool find_symbol(struct walk *w, size_t index, uint32_t number, uint64_t *addr,
+                        bool *external)
 {
-    *symbol = (struct dvi_elf_symbol){ 0 };
     *addr = 0;
     *external = false;
     if (number == 0)
         return true; /* no symbol: the address is the addend */
     if (number >= w->symbols.count)
         return complain(w, index, "a symbol number past its table");
-    *symbol = dvi_elf_symbol_at(w->elf, &w->symbols, number);
-    *external = !dvi_elf_place(w->o, symbol, addr);
+    const struct dvi_elf_symbol symbol = dvi_elf_symbol_at(w->elf, &w->symbols, number);
+    *external = !dvi_elf_place(w->o, &symbol, addr);
     return true;
 }
 
@@ -286,22 +285,23 @@ static bool make_pointer(struct walk *w, const struct address_types *types, size
     const bool glob_dat = linked && r.type == types->glob_dat;
     if (r.type == 0 || (!relative && !absolute && !glob_dat))
         return false;
-    struct dvi_elf_symbol symbol;
-    uint64_t addend = 0;
-    struct dvi_pointer p = { 0 };
-    if (!patched_addr(w, index, &r, &p.addr))
+    uint64_t addr = 0, value = 0;
+    if (!patched_addr(w, index, &r, &addr))
         return false;
-    if (!glob_dat && !addend_of(w, index, &r, p.addr, &addend))
+    if (!glob_dat && !addend_of(w, index, &r, addr, &value))
         return false;
-    bool external = false;
-    if (!relative && !find_symbol(w, index, r.symbol, &symbol, &p.value, &external))
-        return false;
-    p.value += addend;
-    if (!w->elf->wide)
-        p.value = (uint32_t)p.value;
-    if (external)
-        p.value = DVI_EXTERNAL;
-    *out = p;
+    if (!relative) {
+        uint64_t target = 0;
+        bool external = false;
+        if (!find_symbol(w, index, r.symbol, &target, &external))
+            return false;
+        value += target;
+        if (external) {
+            *out = (struct dvi_pointer){ addr, DVI_EXTERNAL };
+            return true;
+        }
+    }
+    *out = (struct dvi_pointer){ addr, w->elf->wide ? value : (uint32_t)value };
     return true;
 }
 
@@ -477,12 +477,11 @@ static bool make_reference(struct walk *w, size_t index, struct dvi_code_referen
 {
     const struct relocation r = relocation_at(w->elf->wide, w->table, index);
     const enum use use = use_of(w->elf->machine, r.type);
-    struct dvi_elf_symbol symbol;
     uint64_t addend = 0;
     struct dvi_code_reference c = { 0 };
     if (use == USE_NONE || !patched_addr(w, index, &r, &c.addr) ||
         !addend_of(w, index, &r, c.addr, &addend) ||
-        !find_symbol(w, index, r.symbol, &symbol, &c.value, &c.external))
+        !find_symbol(w, index, r.symbol, &c.value, &c.external))
         return false;
     c.value = c.external ? 0 : c.value + addend + (use == USE_FROM_NEXT ? 4 : 0);
     if (!w->elf->wide)
