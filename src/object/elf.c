@@ -27,7 +27,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { ET_REL = 1, ET_DYN = 3 };
+enum { ET_REL = 1, ET_EXEC = 2, ET_DYN = 3 };
 enum { EM_CUDA = 190, EM_INTELGT = 205, EM_AMDGPU = 224 }; /* device code */
 enum { PT_LOAD = 1, PT_DYNAMIC = 2, PT_TLS = 7, PF_X = 1, PN_XNUM = 0xffff };
 enum { SHN_XINDEX = 0xffff };
@@ -397,7 +397,7 @@ static enum devimg_status read_segments(struct dvi_object *o, const struct file_
         if (s.type != PT_LOAD || !stand_in)
             continue;
         sections[used] = section_of_segment(o, &s);
-        if (sections[used].data.size < s.file_size && used < MOST_REPORTS)
+        if (used < MOST_REPORTS && sections[used].data.size < s.file_size)
             report_cut_segment(o, &s, sections[used].data.size);
         used++;
     }
