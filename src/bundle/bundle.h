@@ -71,6 +71,9 @@ DEVIMG_CHECKED enum devimg_status dvi_claims_add(struct dvi_claims *claims, stru
 bool dvi_claims_gap(struct dvi_claims *claims, struct dvi_view v, uint64_t *at,
                     struct dvi_view *out);
 
+/** True when an image that dvi_packed_first() knows may start `v`: a look at its magic only. */
+bool dvi_packed_starts(struct dvi_view v);
+
 /**
  * The image that starts `v`, where no table says how long it is: a zstd frame, an ocloc archive,
  * an ELF, a SPIR-V module, or bitcode (which takes all of `v`). MALFORMED: nothing known starts

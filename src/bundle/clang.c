@@ -10,6 +10,7 @@
 #include "bundle/bundle.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 static const char magic[] = "__CLANG_OFFLOAD_BUNDLE__";
 enum { MAGIC_SIZE = 24, MIN_ENTRY_SIZE = 24 };
@@ -74,10 +75,7 @@ enum devimg_offload dvi_clang_offload(struct dvi_view id)
         { "openmp-", DEVIMG_OFFLOAD_OPENMP },
     };
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
-        size_t size = 0;
-        while (kinds[i].prefix[size] != 0)
-            size++;
-        if (dvi_starts_with(id, kinds[i].prefix, size))
+        if (dvi_starts_with(id, kinds[i].prefix, strlen(kinds[i].prefix)))
             return kinds[i].offload;
     }
     return DEVIMG_OFFLOAD_UNKNOWN;
@@ -91,7 +89,8 @@ static enum devimg_status found_entry(const struct dvi_placed *outer, const stru
     struct dvi_placed image = *outer;
     image.bundle = "clang-bundle";
     image.bytes = e->image;
-    image.offload = dvi_clang_offload(e->id);
+    if (dvi_clang_offload(e->id) != DEVIMG_OFFLOAD_UNKNOWN)
+        image.offload = dvi_clang_offload(e->id);
     image.entry_id = dvi_arena_text(found->arena, e->id);
     if (image.entry_id == NULL)
         return dvi_fail_memory(err, e->id.source);

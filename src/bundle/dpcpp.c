@@ -111,12 +111,21 @@ static const char *text_at(struct reader *r, uint64_t addr)
     return (const char *)text.data;
 }
 
+static bool is_external(struct reader *r, uint64_t addr)
+{
+    const struct dvi_pointer *p = r->in_place ? NULL : find_pointer(r, addr);
+    return p != NULL && p->value == DVI_EXTERNAL;
+}
+
 static enum devimg_status range_at(struct reader *r, uint64_t addr, const char *what,
                                    struct range *out, struct devimg_error *err)
 {
     const uint64_t begin = pointer_at(r, addr);
     const uint64_t end = pointer_at(r, addr + 8);
     const struct dvi_view at = bytes_from(r, addr);
+    if (is_external(r, addr) || is_external(r, addr + 8))
+        return dvi_fail(err, DEVIMG_MALFORMED, at, 0, "%s: begin or end lies in another file",
+                        what);
     const struct dvi_view bytes = bytes_from(r, begin);
     *out = (struct range){ begin, dvi_from(bytes, bytes.size) };
     if (begin == end)
@@ -135,7 +144,6 @@ static bool is_new_entry(struct reader *r, const struct range *table)
 {
     return dvi_peek64(table->bytes, 0) == 0 && dvi_peek16(table->bytes, 8) == 1 &&
            dvi_peek16(table->bytes, 10) == 8 && dvi_peek32(table->bytes, 12) == 0 &&
-           pointer_at(r, table->addr + 8) <= UINT32_MAX &&
            (r->in_place || find_pointer(r, table->addr + 8) == NULL) &&
            table->bytes.size % NEW_ENTRY_SIZE == 0;
 }
@@ -145,9 +153,6 @@ static enum devimg_status read_entries(struct reader *r, uint64_t addr, struct d
 {
     struct range table = { 0 };
     DVI_TRY(range_at(r, addr, "entries", &table, err));
-    image->entries_known = true;
-    if (table.bytes.size == 0)
-        return DEVIMG_OK;
     const bool is_new = is_new_entry(r, &table);
     const size_t stride = is_new ? NEW_ENTRY_SIZE : ENTRY_SIZE;
     const size_t count = table.bytes.size / stride;
@@ -161,7 +166,6 @@ static enum devimg_status read_entries(struct reader *r, uint64_t addr, struct d
     const char **names = dvi_arena_array(r->found->arena, count, sizeof *names);
     if (names == NULL)
         return dvi_fail_memory(err, table.bytes.source);
-    image->entries = names;
     for (size_t i = 0; i < count; i++) {
         const uint64_t at = i * stride + (is_new ? 24 : 8);
         const char *name = text_at(r, pointer_at(r, table.addr + at));
@@ -169,8 +173,11 @@ static enum devimg_status read_entries(struct reader *r, uint64_t addr, struct d
             return dvi_fail(err, DEVIMG_MALFORMED, table.bytes, at,
                             "entry %zu of %zu: its name points at %s", i, count,
                             r->text_left > 0 ? "no text" : "text of too many bytes");
-        names[image->entry_count++] = name;
+        names[i] = name;
     }
+    image->entries = names; /* all of them or none: half a set would pair with other images */
+    image->entry_count = (uint32_t)count;
+    image->entries_known = true;
     return DEVIMG_OK;
 }
 
@@ -296,8 +303,11 @@ static enum devimg_status read_image(struct reader *r, const struct dvi_descript
     DVI_TRY(range_at(r, pairs, "image", &bytes, err));
     image.bytes = bytes.bytes;
     const struct dvi_section *section = dvi_object_section_of(r->object, bytes.addr);
-    if (section != NULL)
+    if (section != NULL) {
         image.section = dvi_arena_text(r->found->arena, section->name);
+        if (image.section == NULL)
+            return dvi_fail_memory(err, at.source);
+    }
     image.no_code = strcmp(image.entry_id, "native_cpu") == 0;
     r->exported_read = false;
     DVI_TRY(dvi_claims_add(r->claims, image.bytes, err));
@@ -380,8 +390,7 @@ static enum devimg_status find_by_pointers(struct reader *r, descriptor_list *ou
     return DEVIMG_OK;
 }
 
-/* A program linked at a fixed address keeps no relocations: look at each aligned word of its data.
- */
+/* Linked at a fixed address, pointers to its own data have no relocations: look at each word. */
 static enum devimg_status find_in_place(struct reader *r, descriptor_list *out,
                                         struct devimg_error *err)
 {
@@ -418,6 +427,10 @@ static enum devimg_status read_descriptors(struct reader *r, descriptor_list *li
     if (list->count == 0)
         return DEVIMG_OK;
     qsort(list->items, list->count, sizeof *list->items, by_addr);
+    for (size_t i = 0; i < list->count; i++) {
+        struct dvi_descriptor *d = &list->items[i];
+        d->target = text_at(r, pointer_at(r, d->images_addr + 8));
+    }
     DVI_TRY(dvi_registration_read(r->object, list->items, list->count, err));
     DVI_TRY(dvi_units_read(r->object, list->items, list->count, err));
     r->found->descriptor_count += (uint32_t)list->count;
@@ -436,13 +449,14 @@ static enum devimg_status walk_object(struct dvi_object *object, struct dvi_clai
     if (object->pointer_size != 8) /* SYCL has no 32-bit hosts */
         return DEVIMG_OK;
     DVI_TRY(dvi_object_pointers(object, err));
-    struct reader r = { .object = object,
-                        .claims = claims,
-                        .found = found,
-                        .in_place = object->is_linked && object->pointer_count == 0,
-                        .text_left =
-                            TEXT_AT_LEAST + (uint64_t)object->file.size * TEXT_PER_FILE_BYTE,
-                        .damaged_left = MOST_DAMAGED };
+    struct reader r = {
+        .object = object,
+        .claims = claims,
+        .found = found,
+        .in_place = object->fixed_address || (object->is_linked && object->pointer_count == 0),
+        .text_left = TEXT_AT_LEAST + (uint64_t)object->file.size * TEXT_PER_FILE_BYTE,
+        .damaged_left = MOST_DAMAGED
+    };
     descriptor_list list = { 0 };
     const enum devimg_status status = read_descriptors(&r, &list, err);
     DVI_LIST_FREE(&list);

@@ -11,6 +11,8 @@ struct dvi_descriptor {
     uint32_t image_count;
     uint64_t images_addr;          /* of the image struct array */
     enum devimg_answer registered; /* handed to __sycl_register_lib */
+    const char *target;            /* of its first image; NULL: none that can be read */
+    uint32_t run;                  /* wrappers that follow one source file; see units.c */
     const char *unit;              /* source file, where symbols tell it */
 };
 

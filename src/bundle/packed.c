@@ -85,6 +85,17 @@ static enum devimg_status spirv_end(struct dvi_view v, struct dvi_view *out,
     return dvi_slice(v, 0, at, "SPIR-V module", out, err);
 }
 
+static bool is_bitcode(struct dvi_view v)
+{
+    return dvi_starts_with(v, "BC\xc0\xde", 4) || dvi_starts_with(v, "\xde\xc0\x17\x0b", 4);
+}
+
+bool dvi_packed_starts(struct dvi_view v)
+{
+    return dvi_zstd_match(v) || dvi_ar_match(v) || dvi_starts_with(v, "\177ELF", 4) ||
+           spirv_starts_at(v, 0) || is_bitcode(v);
+}
+
 enum devimg_status dvi_packed_first(struct dvi_view v, struct dvi_view *out,
                                     struct devimg_error *err)
 {
@@ -100,7 +111,7 @@ enum devimg_status dvi_packed_first(struct dvi_view v, struct dvi_view *out,
         return elf_end(v, out, err);
     if (spirv_starts_at(v, 0))
         return spirv_end(v, out, err);
-    if (dvi_starts_with(v, "BC\xc0\xde", 4) || dvi_starts_with(v, "\xde\xc0\x17\x0b", 4)) {
+    if (is_bitcode(v)) {
         *out = v;
         return DEVIMG_OK;
     }

@@ -6,12 +6,13 @@
  *   x86-64:   lea rdi, [rip + d]; call __sycl_register_lib@plt       (mov edi, imm32 when not PIC)
  *   AArch64:  adrp x0, page; add x0, x0, #low12; bl ...
  *
- * The constructors are looked at first; a descriptor that none of them names is then looked for in
- * all host code. Without an import of __sycl_register_lib nothing can register.
+ * Yes: a constructor does just that, instruction by instruction, in a file that knows the function.
+ * Unknown: other code, or a pointer in data, names the descriptor: a call may come of it. No:
+ * nothing names it, or there is no __sycl_register_lib.
  */
-#include "bundle/dpcpp.h"
-
 #include <string.h>
+
+#include "bundle/dpcpp.h"
 
 static const char register_name[] = "__sycl_register_lib";
 enum { CONSTRUCTOR_SIZE = 160, SHT_INIT_ARRAY = 14 };
@@ -20,6 +21,7 @@ struct search {
     struct dvi_object *object;
     struct dvi_descriptor *descriptors;
     size_t count;
+    enum devimg_answer handed_over; /* what a call by a constructor means: YES, or MAYBE */
 };
 
 static void mark(const struct search *s, uint64_t addr, enum devimg_answer answer)
@@ -34,18 +36,114 @@ static bool in_reach(const struct search *s, uint64_t addr)
     return addr >= s->descriptors[0].addr && addr <= s->descriptors[s->count - 1].addr;
 }
 
-/* Every 4-byte field is tried as a displacement and as an absolute address. */
+/* --- x86-64 --- */
+
+/* Where offsets from the global offset table count from; 0: there is none. */
+static uint64_t got_addr(const struct dvi_object *object)
+{
+    uint64_t addr = 0;
+    for (size_t i = 0; i < object->section_count; i++) {
+        if (dvi_equals(object->sections[i].name, ".got.plt"))
+            return object->sections[i].addr;
+        if (dvi_equals(object->sections[i].name, ".got"))
+            addr = object->sections[i].addr;
+    }
+    return addr;
+}
+
+/* Every 4-byte field is tried as a displacement and, at a fixed address, as an absolute one. */
 static void scan_x86(const struct search *s, struct dvi_view code, uint64_t addr)
 {
+    const uint64_t got = got_addr(s->object);
     for (size_t i = 0; i + 4 <= code.size; i++) {
         const uint32_t field = dvi_peek32(code, i);
         const uint64_t relative = addr + i + 4 + (uint64_t)(int64_t)(int32_t)field;
         if (in_reach(s, relative))
-            mark(s, relative, DEVIMG_YES);
-        else if (in_reach(s, field))
-            mark(s, field, DEVIMG_YES);
+            mark(s, relative, DEVIMG_MAYBE);
+        else if (s->object->fixed_address && in_reach(s, field))
+            mark(s, field, DEVIMG_MAYBE);
+        const uint64_t wide = dvi_peek64(code, i); /* -mcmodel=large: absolute, or from the GOT */
+        if (in_reach(s, wide))
+            mark(s, wide, DEVIMG_MAYBE);
+        else if (in_reach(s, wide + got))
+            mark(s, wide + got, DEVIMG_MAYBE);
     }
 }
+
+/* The few instructions that constructors are made of. */
+enum step { STEP_OTHER, STEP_LOADS, STEP_CALLS, STEP_JUMPS, STEP_ENDS };
+
+/* Decode one instruction at `at`: its size (0: none of those known), and what it does. */
+static size_t step_x86(struct dvi_view code, size_t at, enum step *step)
+{
+    uint8_t b[8] = { 0 };
+    const size_t left = code.size - at;
+    memcpy(b, code.data + at, left < sizeof b ? left : sizeof b);
+    *step = STEP_OTHER;
+    if (dvi_peek32(code, at) == 0xfa1e0ff3) /* endbr64 */
+        return 4;
+    if (b[0] == 0xe8 || (b[0] == 0xf2 && b[1] == 0xe8) || (b[0] == 0xff && b[1] == 0x15)) {
+        *step = STEP_CALLS;
+        return b[0] == 0xe8 ? 5 : 6;
+    }
+    if (b[0] == 0xe9 || b[0] == 0xeb || (b[0] == 0xff && b[1] == 0x25)) {
+        *step = STEP_JUMPS;
+        return b[0] == 0xeb ? 2 : b[0] == 0xe9 ? 5 : 6;
+    }
+    if (b[0] == 0xc3 || b[0] == 0xcc) {
+        *step = STEP_ENDS;
+        return 1;
+    }
+    if (b[0] >= 0x50 && b[0] <= 0x5f) /* push, pop */
+        return 1;
+    if (b[0] >= 0xb8 && b[0] <= 0xbf) { /* mov r32, imm32 */
+        *step = STEP_LOADS;
+        return 5;
+    }
+    if (b[0] == 0x41 && b[1] >= 0x50 && b[1] <= 0x5f)
+        return 2;
+    if (b[0] == 0x31 && b[1] >= 0xc0) /* xor r32, r32 */
+        return 2;
+    if ((b[0] & 0xfb) != 0x48)
+        return 0;
+    if (b[1] == 0x8d && (b[2] & 0xc7) == 0x05) { /* lea r64, [rip + d32] */
+        *step = STEP_LOADS;
+        return 7;
+    }
+    if (b[1] == 0xc7 && b[2] >= 0xc0 && b[2] <= 0xc7) { /* mov r64, imm32 */
+        *step = STEP_LOADS;
+        return 7;
+    }
+    if (b[1] == 0x89 && b[2] >= 0xc0) /* mov r64, r64 */
+        return 3;
+    if (b[1] == 0x83 && b[2] >= 0xc0) /* add, sub r64, imm8 */
+        return 4;
+    return b[1] == 0x81 && b[2] >= 0xc0 ? 7 : 0;
+}
+
+/* Follow a constructor to its end; what it loads before a call is what it hands over. */
+static void follow_x86(const struct search *s, struct dvi_view code, uint64_t addr)
+{
+    uint64_t loaded = 0;
+    enum step step = STEP_OTHER;
+    for (size_t at = 0, size; at < code.size; at += size) {
+        size = step_x86(code, at, &step);
+        if (size == 0 || size > code.size - at || step == STEP_ENDS)
+            return;
+        if (step == STEP_LOADS && size == 7 && code.data[at + 1] == 0x8d)
+            loaded = addr + at + 7 + (uint64_t)(int64_t)(int32_t)dvi_peek32(code, at + 3);
+        else if (step == STEP_LOADS)
+            loaded = dvi_peek32(code, at + size - 4);
+        if (step == STEP_CALLS || step == STEP_JUMPS) {
+            mark(s, loaded, s->handed_over);
+            loaded = 0;
+        }
+        if (step == STEP_JUMPS)
+            return;
+    }
+}
+
+/* --- AArch64 --- */
 
 static uint64_t sign_extended(uint64_t value, unsigned bits)
 {
@@ -53,39 +151,74 @@ static uint64_t sign_extended(uint64_t value, unsigned bits)
     return (value ^ sign) - sign;
 }
 
-/* `adrp` sets a page in a register; the `add` that completes it follows within a few instructions.
- */
+enum { INSTRUCTION = 4, WITHIN = 8 };
+
+/* The address that the instruction at `at` makes; 0: none. `adrp` sets a page in a register; the
+ * `add` that completes it follows within a few instructions. */
+static uint64_t address_aarch64(struct dvi_view code, uint64_t addr, size_t at)
+{
+    const uint32_t adr = 0x10000000, adrp = 0x90000000, add = 0x91000000;
+    const uint32_t word = dvi_peek32(code, at);
+    const uint64_t immediate = sign_extended((word >> 5 & 0x7ffff) << 2 | (word >> 29 & 3), 21);
+    if ((word & 0x9f000000) == adr)
+        return addr + at + immediate;
+    if ((word & 0x9f000000) != adrp)
+        return 0;
+    const uint64_t page = ((addr + at) & ~(uint64_t)0xfff) + (immediate << 12);
+    for (size_t i = at + INSTRUCTION; i + 4 <= code.size && i <= at + INSTRUCTION * WITHIN;
+         i += 4) {
+        const uint32_t next = dvi_peek32(code, i);
+        if ((next & 0xffc00000) == add && (next >> 5 & 31) == (word & 31))
+            return page + (next >> 10 & 0xfff);
+    }
+    return 0;
+}
+
 static void scan_aarch64(const struct search *s, struct dvi_view code, uint64_t addr)
 {
-    enum { ADR = 0x10000000, ADRP = 0x90000000u, ADD = 0x91000000u, WITHIN = 8 };
-    for (size_t i = -addr & 3; i + 4 <= code.size; i += 4) {
-        const uint32_t word = dvi_peek32(code, i);
-        const uint64_t immediate = sign_extended((word >> 5 & 0x7ffff) << 2 | (word >> 29 & 3), 21);
-        if ((word & 0x9f000000u) == ADR)
-            mark(s, addr + i + immediate, DEVIMG_YES);
-        if ((word & 0x9f000000u) != ADRP)
-            continue;
-        const uint64_t page = ((addr + i) & ~(uint64_t)0xfff) + (immediate << 12);
-        for (size_t j = i + 4; j + 4 <= code.size && j <= i + 4 * WITHIN; j += 4) {
-            const uint32_t next = dvi_peek32(code, j);
-            if ((next & 0xffc00000u) == ADD && (next >> 5 & 31) == (word & 31))
-                mark(s, page + (next >> 10 & 0xfff), DEVIMG_YES);
-        }
+    for (size_t at = -addr & 3; at + 4 <= code.size; at += INSTRUCTION)
+        mark(s, address_aarch64(code, addr, at), DEVIMG_MAYBE);
+}
+
+static void follow_aarch64(const struct search *s, struct dvi_view code, uint64_t addr)
+{
+    uint64_t loaded = 0;
+    for (size_t at = 0; at + 4 <= code.size; at += INSTRUCTION) {
+        const uint32_t word = dvi_peek32(code, at);
+        const uint64_t made = address_aarch64(code, addr, at);
+        const bool calls = word >> 26 == 0x25, jumps = word >> 26 == 0x05; /* bl, b */
+        if (made != 0)
+            loaded = made;
+        if (calls || jumps)
+            mark(s, loaded, s->handed_over);
+        if (jumps || word == 0xd65f03c0) /* ret */
+            return;
+        if (calls)
+            loaded = 0;
     }
 }
 
 typedef void scan_code(const struct search *s, struct dvi_view code, uint64_t addr);
 
-static scan_code *scanner_of(const struct dvi_object *object)
+struct scanner {
+    const char *machine;
+    scan_code *follow; /* one constructor */
+    scan_code *scan;   /* any code */
+};
+
+static const struct scanner *scanner_of(const struct dvi_object *object)
 {
-    if (object->machine == NULL)
-        return NULL;
-    if (strcmp(object->machine, "x86_64") == 0)
-        return scan_x86;
-    return strcmp(object->machine, "aarch64") == 0 ? scan_aarch64 : NULL;
+    static const struct scanner scanners[] = {
+        { "x86_64", follow_x86, scan_x86 },
+        { "aarch64", follow_aarch64, scan_aarch64 },
+    };
+    for (size_t i = 0; i < sizeof scanners / sizeof scanners[0]; i++)
+        if (object->machine != NULL && strcmp(object->machine, scanners[i].machine) == 0)
+            return &scanners[i];
+    return NULL;
 }
 
-static void scan_constructors(const struct search *s, scan_code *scan)
+static void scan_constructors(const struct search *s, scan_code *follow)
 {
     struct dvi_object *o = s->object;
     for (size_t i = 0; i < o->section_count; i++) {
@@ -102,7 +235,7 @@ static void scan_constructors(const struct search *s, scan_code *scan)
             struct dvi_view code = dvi_object_from(o, function);
             if (code.size > CONSTRUCTOR_SIZE)
                 code.size = CONSTRUCTOR_SIZE;
-            scan(s, code, function);
+            follow(s, code, function);
         }
     }
 }
@@ -115,17 +248,22 @@ static bool all_found(const struct search *s)
     return true;
 }
 
-/* What the constructors do not name: all code, then data (a table or a GOT slot that code reads).
- */
+/* A table in data, or a GOT slot, that code may read. */
+static void mark_pointed(const struct search *s)
+{
+    const struct dvi_object *o = s->object;
+    for (size_t i = 0; i < o->pointer_count; i++)
+        if (in_reach(s, o->pointers[i].value))
+            mark(s, o->pointers[i].value, DEVIMG_MAYBE);
+}
+
 static void scan_everything(const struct search *s, scan_code *scan)
 {
     const struct dvi_object *o = s->object;
     for (size_t i = 0; i < o->section_count; i++)
         if (o->sections[i].executable)
             scan(s, o->sections[i].data, o->sections[i].addr);
-    for (size_t i = 0; i < o->pointer_count; i++)
-        if (in_reach(s, o->pointers[i].value))
-            mark(s, o->pointers[i].value, DEVIMG_MAYBE);
+    mark_pointed(s);
 }
 
 static bool visit_name(void *context, const struct dvi_symbol *symbol)
@@ -136,18 +274,18 @@ static bool visit_name(void *context, const struct dvi_symbol *symbol)
     return !*found;
 }
 
-/* Does any symbol table know the function? MAYBE: there is no table that would. */
+/* Does a symbol table know the function? MAYBE: it was stripped of what would tell, since the
+ * runtime may be linked in and hidden. */
 static enum devimg_answer knows_register(const struct dvi_object *object)
 {
     bool found = false;
-    const bool has_dynamic =
-        dvi_object_each_symbol(object, DVI_SYMBOLS_DYNAMIC, visit_name, &found);
+    (void)dvi_object_each_symbol(object, DVI_SYMBOLS_DYNAMIC, visit_name, &found);
     if (found)
         return DEVIMG_YES;
     const bool has_static = dvi_object_each_symbol(object, DVI_SYMBOLS_STATIC, visit_name, &found);
     if (found)
         return DEVIMG_YES;
-    return has_dynamic || has_static ? DEVIMG_NO : DEVIMG_MAYBE;
+    return has_static ? DEVIMG_NO : DEVIMG_MAYBE;
 }
 
 static void mark_all(const struct search *s, enum devimg_answer answer)
@@ -156,12 +294,30 @@ static void mark_all(const struct search *s, enum devimg_answer answer)
         s->descriptors[i].registered = answer;
 }
 
+/* In an object, relocations name what code uses: a descriptor, and right behind it the function
+ * that it is handed to. */
 static enum devimg_status read_relocatable(const struct search *s, struct devimg_error *err)
 {
+    enum { AHEAD = 3, NEAR = 32 };
+    const struct dvi_object *o = s->object;
     DVI_TRY(dvi_object_references(s->object, err));
-    for (size_t i = 0; i < s->object->reference_count; i++)
-        if (!s->object->references[i].external)
-            mark(s, s->object->references[i].value, DEVIMG_YES);
+    mark_pointed(s);
+    for (size_t i = 0; i < o->reference_count; i++) {
+        const struct dvi_code_reference *load = &o->references[i];
+        if (load->external || dvi_descriptor_at(s->descriptors, s->count, load->value) == NULL)
+            continue;
+        mark(s, load->value, DEVIMG_MAYBE);
+        for (size_t k = i + 1; k < o->reference_count && k <= i + AHEAD; k++) {
+            const struct dvi_code_reference *call = &o->references[k];
+            if (call->addr - load->addr > NEAR)
+                break;
+            if (!call->external)
+                continue;
+            if (dvi_starts_with(call->name_bytes, register_name, sizeof register_name))
+                mark(s, load->value, DEVIMG_YES);
+            break;
+        }
+    }
     return DEVIMG_OK;
 }
 
@@ -169,20 +325,16 @@ enum devimg_status dvi_registration_read(struct dvi_object *object,
                                          struct dvi_descriptor *descriptors, size_t count,
                                          struct devimg_error *err)
 {
-    const struct search s = { object, descriptors, count };
     const enum devimg_answer known = knows_register(object);
-    mark_all(&s, known == DEVIMG_YES ? DEVIMG_NO : known);
-    if (known != DEVIMG_YES)
+    const struct scanner *scanner = scanner_of(object);
+    const struct search s = { object, descriptors, count, known };
+    mark_all(&s, known == DEVIMG_NO || scanner != NULL ? DEVIMG_NO : DEVIMG_MAYBE);
+    if (known == DEVIMG_NO || scanner == NULL)
         return DEVIMG_OK;
     if (!object->is_linked)
         return read_relocatable(&s, err);
-    scan_code *scan = scanner_of(object);
-    if (scan == NULL) {
-        mark_all(&s, DEVIMG_MAYBE);
-        return DEVIMG_OK;
-    }
-    scan_constructors(&s, scan);
+    scan_constructors(&s, scanner->follow);
     if (!all_found(&s))
-        scan_everything(&s, scan);
+        scan_everything(&s, scanner->scan);
     return DEVIMG_OK;
 }

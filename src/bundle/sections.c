@@ -25,12 +25,9 @@ static uint64_t skip_padding(struct dvi_view v, uint64_t at)
 /* Behind bytes that could not be read: the next place where an image may start. */
 static uint64_t next_start(struct dvi_view v, uint64_t at)
 {
-    for (at += ALIGNMENT - (v.offset + at) % ALIGNMENT; at < v.size; at += ALIGNMENT) {
-        const struct dvi_view rest = dvi_from(v, at);
-        if (dvi_starts_with(rest, "\x28\xb5\x2f\xfd", 4) || dvi_starts_with(rest, "\177ELF", 4) ||
-            dvi_starts_with(rest, "\x03\x02\x23\x07", 4) || dvi_ar_match(rest))
+    for (at += ALIGNMENT - (v.offset + at) % ALIGNMENT; at < v.size; at += ALIGNMENT)
+        if (dvi_packed_starts(dvi_from(v, at)))
             return at;
-    }
     return v.size;
 }
 
@@ -69,8 +66,11 @@ static enum devimg_status walk_section(const struct dvi_object *object,
     if (outer.section == NULL || outer.entry_id == NULL)
         return dvi_fail_memory(err, section->name.source);
     if (object->is_linked) {
-        outer.registered = DEVIMG_NO;
-        outer.note = "no descriptor names it";
+        /* a descriptor may be there and not seen: of a 32-bit host, or behind lost relocations */
+        const bool all_seen = object->pointer_size == 8 && !object->pointers_partial;
+        outer.registered = all_seen ? DEVIMG_NO : DEVIMG_MAYBE;
+        outer.note =
+            all_seen ? "no descriptor names it" : "whether a descriptor names it is unknown";
     } else {
         outer.note = "still in its object: only a link by the offload compiler's driver keeps it";
     }

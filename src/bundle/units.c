@@ -3,10 +3,14 @@
  * Which source file a descriptor came from, told by STT_FILE symbols.
  *
  * The wrapper's object is linked right after the object whose code it carries, under the file name
- * "offload.wrapper.object" (seen in oneMKL 2026.2, one after each unit). With relocatable device
- * code there is one device link for the whole library and the wrappers stand behind the last unit:
- * then no unit is named. So a unit counts only where wrappers follow at least two different files.
+ * "offload.wrapper.object" (seen in oneMKL 2026.2, one after each unit). The wrappers behind one
+ * file are a run. With relocatable device code there is one device link for the whole library, and
+ * its wrappers are one run behind the last unit: then no unit is named, nor where a run holds two
+ * descriptors for one target, which cannot both be of the file before it.
  */
+#include <stdlib.h>
+#include <string.h>
+
 #include "bundle/dpcpp.h"
 
 static const char wrapper_name[] = "offload.wrapper";
@@ -22,67 +26,86 @@ struct walk {
     size_t count;
     struct dvi_view host; /* the last file that is no wrapper */
     bool has_host, in_wrapper;
-    struct dvi_view first_wrapped;
-    bool any_wrapped, many_wrapped; /* wrappers follow a file, or more than one */
-    bool failed;                    /* out of memory */
+    uint32_t runs; /* so far; the last one may still grow */
+    bool failed;   /* out of memory */
 };
 
 static void enter_file(struct walk *w, struct dvi_view name)
 {
+    const bool was_wrapper = w->in_wrapper;
     w->in_wrapper = is_wrapper(name);
     if (!w->in_wrapper) {
         w->host = name;
         w->has_host = name.size > 0;
-    } else if (w->has_host && !w->any_wrapped) {
-        w->first_wrapped = w->host;
-        w->any_wrapped = true;
-    } else if (w->has_host && !dvi_same_bytes(w->first_wrapped, w->host)) {
-        w->many_wrapped = true;
+    } else if (!was_wrapper) {
+        w->runs++;
     }
-}
-
-/* A wrapper's unit counts once it is known that there are several: a first walk tells. */
-struct units {
-    struct walk walk;
-    bool many_wrapped;
-};
-
-static bool visit_file(void *context, const struct dvi_symbol *symbol)
-{
-    struct walk *w = context;
-    if (symbol->kind == DVI_SYMBOL_FILE)
-        enter_file(w, dvi_symbol_name(symbol));
-    return symbol->local && !w->many_wrapped; /* local symbols come first */
 }
 
 static bool visit_symbol(void *context, const struct dvi_symbol *symbol)
 {
-    struct units *u = context;
-    struct walk *w = &u->walk;
+    struct walk *w = context;
     if (symbol->kind == DVI_SYMBOL_FILE)
         enter_file(w, dvi_symbol_name(symbol));
-    if (!symbol->local)
+    if (!symbol->local) /* local symbols come first */
         return false;
     if (symbol->kind != DVI_SYMBOL_OTHER || !symbol->defined || !w->has_host ||
-        (w->in_wrapper && !u->many_wrapped) || symbol->addr < w->descriptors[0].addr ||
-        symbol->addr > w->descriptors[w->count - 1].addr)
+        symbol->addr < w->descriptors[0].addr || symbol->addr > w->descriptors[w->count - 1].addr)
         return true;
     struct dvi_descriptor *d = dvi_descriptor_at(w->descriptors, w->count, symbol->addr);
     if (d == NULL || d->unit != NULL)
         return true;
+    d->run = w->in_wrapper ? w->runs : 0;
     d->unit = dvi_arena_text(w->object->arena, w->host);
     w->failed = d->unit == NULL;
     return !w->failed;
 }
 
+static int compare_targets(const struct dvi_descriptor *a, const struct dvi_descriptor *b)
+{
+    if (a->target == NULL || b->target == NULL)
+        return (a->target != NULL) - (b->target != NULL);
+    return strcmp(a->target, b->target);
+}
+
+static int by_run_and_target(const void *left, const void *right)
+{
+    const struct dvi_descriptor *a = *(struct dvi_descriptor *const *)left;
+    const struct dvi_descriptor *b = *(struct dvi_descriptor *const *)right;
+    if (a->run != b->run)
+        return a->run < b->run ? -1 : 1;
+    return compare_targets(a, b);
+}
+
+/* Forget the units of runs that do not tell: of the only one, and of those with a target twice. */
+static void drop_doubtful(struct dvi_descriptor **sorted, size_t count)
+{
+    size_t first = 0;
+    while (first < count && sorted[first]->run == 0)
+        first++;
+    const bool only_run = first < count && sorted[first]->run == sorted[count - 1]->run;
+    for (size_t end; first < count; first = end) {
+        bool doubtful = only_run;
+        for (end = first + 1; end < count && sorted[end]->run == sorted[first]->run; end++)
+            doubtful = doubtful || compare_targets(sorted[end - 1], sorted[end]) == 0;
+        for (size_t i = first; doubtful && i < end; i++)
+            sorted[i]->unit = NULL;
+    }
+}
+
 enum devimg_status dvi_units_read(struct dvi_object *object, struct dvi_descriptor *descriptors,
                                   size_t count, struct devimg_error *err)
 {
-    const struct walk start = { .object = object, .descriptors = descriptors, .count = count };
-    struct walk files = start;
-    struct units units = { .walk = start };
-    (void)dvi_object_each_symbol(object, DVI_SYMBOLS_STATIC, visit_file, &files);
-    units.many_wrapped = files.many_wrapped;
-    (void)dvi_object_each_symbol(object, DVI_SYMBOLS_STATIC, visit_symbol, &units);
-    return units.walk.failed ? dvi_fail_memory(err, object->file.source) : DEVIMG_OK;
+    struct walk w = { .object = object, .descriptors = descriptors, .count = count };
+    struct dvi_descriptor **sorted = calloc(count, sizeof *sorted);
+    (void)dvi_object_each_symbol(object, DVI_SYMBOLS_STATIC, visit_symbol, &w);
+    for (size_t i = 0; sorted != NULL && i < count; i++)
+        sorted[i] = &descriptors[i];
+    if (sorted != NULL) {
+        qsort(sorted, count, sizeof *sorted, by_run_and_target);
+        drop_doubtful(sorted, count);
+    }
+    const bool failed = sorted == NULL || w.failed;
+    free(sorted);
+    return failed ? dvi_fail_memory(err, object->file.source) : DEVIMG_OK;
 }

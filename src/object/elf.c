@@ -424,6 +424,7 @@ static enum devimg_status open_elf(struct dvi_object *o, struct devimg_error *er
     o->machine = machine_name(h.machine, h.wide);
     o->pointer_size = h.wide ? 8 : 4;
     o->is_linked = h.type != ET_REL;
+    o->fixed_address = h.type == ET_EXEC;
     extend_counts(o, &h);
     const bool whole = take_table(o, "section table", h.sections_at, h.section_count,
                                   h.section_size, h.wide ? 64 : 40, &elf->headers);

@@ -82,10 +82,22 @@ static bool is_wanted(const struct dvi_object *o, const struct dvi_elf_header *h
     return (target.flags & SHF_ALLOC) != 0 && ((target.flags & SHF_EXECINSTR) != 0) == code;
 }
 
-static bool tables_of_sections(const struct dvi_object *o, bool code, struct tables *out)
+/* Android's packed form ("APS2") is known and not read. */
+static void report_packed(struct dvi_object *o, const struct dvi_section *section)
+{
+    struct devimg_error found;
+    (void)dvi_fail(&found, DEVIMG_UNSUPPORTED, section->data, 0,
+                   "Android-packed relocations: this version of devimg does not read them");
+    dvi_object_damage(o, &found);
+    o->pointers_partial = true;
+}
+
+static bool tables_of_sections(struct dvi_object *o, bool code, struct tables *out)
 {
     for (size_t i = 0; i < o->section_count; i++) {
         struct table t = { .name = o->sections[i].name };
+        if (o->sections[i].type == SHT_ANDROID_REL || o->sections[i].type == SHT_ANDROID_RELA)
+            report_packed(o, &o->sections[i]);
         if (!form_of(o->sections[i].type, &t.form))
             continue;
         const struct dvi_elf_header h = dvi_elf_header_at(o, i);
@@ -483,6 +495,10 @@ static bool make_reference(struct walk *w, size_t index, struct dvi_code_referen
         !addend_of(w, index, &r, c.addr, &addend) ||
         !find_symbol(w, index, r.symbol, &c.value, &c.external))
         return false;
+    c.name_bytes = dvi_elf_nothing(w->o);
+    if (c.external)
+        c.name_bytes =
+            dvi_from(w->symbols.names, dvi_elf_symbol_at(w->elf, &w->symbols, r.symbol).name);
     c.value = c.external ? 0 : c.value + addend + (use == USE_FROM_NEXT ? 4 : 0);
     if (!w->elf->wide)
         c.value = (uint32_t)c.value;

@@ -57,7 +57,7 @@ static uint64_t gnu_hash_count(struct dvi_view table, size_t word)
         last = start > last ? start : last;
     }
     if (last < first)
-        return first; /* all chains are empty: only the symbols that cannot be found */
+        return 0; /* all chains are empty; `first` is no count then: bfd writes 1 whatever it has */
     const struct dvi_view chains = dvi_from(rest, (uint64_t)buckets * 4);
     for (uint64_t i = last - first; i < chains.size / 4; i++)
         if ((dvi_elf_u32(chains.data + 4 * i) & 1) != 0)

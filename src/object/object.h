@@ -58,6 +58,7 @@ struct dvi_code_reference {
     uint64_t addr;  /* of the field that is patched */
     uint64_t value; /* target address, already freed of the -4 of PC-relative forms; 0: external */
     bool external;  /* the symbol is not defined here */
+    struct dvi_view name_bytes; /* of its symbol, as in struct dvi_symbol */
 };
 
 /**
@@ -72,6 +73,8 @@ struct dvi_object {
     const char *machine;   /* "x86_64", "aarch64", "i386", ...; NULL: not known by a name */
     unsigned pointer_size; /* 4 or 8 */
     bool is_linked;        /* executable or shared library: addresses are final */
+    bool fixed_address;    /* linked to run where it says: its own pointers need no relocations */
+    bool pointers_partial; /* some relocations are of a kind, or in a state, that is not read */
 
     const struct dvi_section *sections; /* in table order; segments where no table is left */
     size_t section_count;
