@@ -222,7 +222,7 @@ struct devimg_kernel {
     uint64_t private_size;            /**< private memory, bytes as the image states them */
     uint64_t spill_size;              /**< registers saved to scratch, bytes */
     uint64_t slm_size;                /**< bytes a work-group shares */
-    uint64_t scratch_size; /**< largest per-thread buffer, bytes as stated; 0: none; unknown */
+    uint64_t scratch_size;            /**< largest buffer of a hardware thread, bytes; 0: none */
     uint64_t barrier_count;
     uint32_t features;  /**< bits of devimg_feature that the image states */
     int features_known; /**< 0: the image's format does not say */
@@ -347,8 +347,8 @@ DEVIMG_API DEVIMG_CHECKED enum devimg_status devimg_policy_set(struct devimg_pol
                                                                struct devimg_error *err);
 DEVIMG_API void devimg_policy_free(struct devimg_policy *policy);
 
-/** What checking found, file after file. The policy must outlive it. The findings of a file name its
- *  units and kernels: read them before the file is closed. */
+/** What checking found, file after file. The policy must outlive it. The findings of a file name
+ * its units and kernels: read them before the file is closed. */
 struct devimg_report;
 DEVIMG_API DEVIMG_CHECKED enum devimg_status devimg_report_new(const struct devimg_policy *policy,
                                                                struct devimg_report **out,

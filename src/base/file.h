@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whole files as views: mapped, or read into memory. The only code that opens input files. */
+/* Whole files as views: mapped, or read into memory; and writing one whole or not at all. The only
+ * code that opens input files. */
 #ifndef DVI_BASE_FILE_H
 #define DVI_BASE_FILE_H
+
+#include <stdio.h>
 
 #include "base/view.h"
 
@@ -25,6 +28,18 @@ DEVIMG_CHECKED enum devimg_status dvi_file_open_fd(int fd, const char *name, boo
  *  Only told in a program that called dvi_guard_mappings(). */
 bool dvi_file_was_cut(const struct dvi_file *file);
 void dvi_file_close(struct dvi_file *file);
+
+/**
+ * Write a file and put it in the place of `path`: at first beside it, then renamed, so that `path`
+ * is there whole or as it was.
+ * @param fill  writes the content; what the FILE itself failed at need not be told by it
+ * @return what `fill` returns when that is not OK; DEVIMG_IO, DEVIMG_NOMEM.
+ */
+DEVIMG_CHECKED enum devimg_status
+dvi_file_replace(const char *path,
+                 enum devimg_status (*fill)(FILE *file, const void *context,
+                                            struct devimg_error *err),
+                 const void *context, struct devimg_error *err);
 
 /**
  * For a program, not for a library: answer SIGBUS inside a mapped file with zero pages, so that a

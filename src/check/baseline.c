@@ -84,19 +84,17 @@ enum devimg_status dvi_baseline_load(struct dvi_baseline *out, const char *path,
     return DEVIMG_OK;
 }
 
+static int compare_key(const void *key, const void *line)
+{
+    const struct dvi_baseline_line *at = line;
+    return strcmp(key, at->key);
+}
+
 const struct dvi_baseline_line *dvi_baseline_find(const struct dvi_baseline *baseline,
                                                   const char *key)
 {
-    size_t low = 0, high = baseline->lines.count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        const int order = strcmp(key, baseline->lines.items[middle].key);
-        if (order == 0)
-            return &baseline->lines.items[middle];
-        if (order < 0)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return NULL;
+    if (baseline->lines.count == 0)
+        return NULL;
+    return bsearch(key, baseline->lines.items, baseline->lines.count,
+                   sizeof *baseline->lines.items, compare_key);
 }

@@ -87,28 +87,23 @@ enum devimg_status dvi_say(struct dvi_check *check, const struct devimg_finding 
     return DEVIMG_OK;
 }
 
-static int compare_numbers(uint64_t a, uint64_t b)
-{
-    return (a > b) - (a < b);
-}
-
 /* By record, module, rule, kernel, target, image: first what is of no module. */
 static int compare_items(const void *a, const void *b)
 {
     const struct dvi_item *x = a, *y = b;
     const struct devimg_finding *f = &x->finding, *g = &y->finding;
-    int order = compare_numbers(f->record, g->record);
+    int order = dvi_compare_numbers(f->record, g->record);
     if (order == 0)
-        order = compare_numbers((uint32_t)(f->module + 1U), (uint32_t)(g->module + 1U));
+        order = dvi_compare_numbers((uint32_t)(f->module + 1U), (uint32_t)(g->module + 1U));
     if (order == 0)
-        order = compare_numbers(x->rule, y->rule);
+        order = dvi_compare_numbers(x->rule, y->rule);
     if (order == 0)
         order = dvi_compare_text(f->kernel, g->kernel);
     if (order == 0)
         order = dvi_compare_text(f->target, g->target);
     if (order == 0)
-        order = compare_numbers(f->image, g->image);
-    return order != 0 ? order : compare_numbers(x->order, y->order);
+        order = dvi_compare_numbers(f->image, g->image);
+    return order != 0 ? order : dvi_compare_numbers(x->order, y->order);
 }
 
 /* A finding that the baseline still has to give becomes a note. */

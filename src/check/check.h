@@ -3,6 +3,7 @@
 #ifndef DVI_CHECK_CHECK_H
 #define DVI_CHECK_CHECK_H
 
+#include "base/compare.h"
 #include "check/policy.h"
 
 /** The records of one file. Indices inside them are places in these arrays. */
@@ -77,8 +78,6 @@ enum { DVI_NAMES_SIZE = 256 };
 void dvi_names_of(const struct devimg_module *module, char out[DVI_NAMES_SIZE]);
 /** "bmg-g21, lnl-m and 3 more". */
 void dvi_rows_text(const struct devimg_target *const *rows, size_t count, char out[DVI_NAMES_SIZE]);
-/** strcmp, with NULL before every text. */
-int dvi_compare_text(const char *a, const char *b);
 
 /** The gap that covers this, or NULL; remembers that it was needed. `matches` holds one byte a gap
  *  of the policy, all 0 when the module changes. */

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The line of a baseline that stands for a finding, and writing them all: see baseline.c. */
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "base/file.h"
 #include "check/report.h"
 
 static uint64_t hash_text(uint64_t hash, const char *text)
@@ -93,13 +91,13 @@ static int compare_keys(const void *a, const void *b)
     return strcmp(*x, *y);
 }
 
-static enum devimg_status print_keys(FILE *file, const struct devimg_report *report,
-                                     const char *path, struct devimg_error *err)
+static enum devimg_status print_keys(FILE *file, const void *context, struct devimg_error *err)
 {
+    const struct devimg_report *report = context;
     size_t count = 0;
     const char **keys = calloc(report->items.count + 1, sizeof *keys);
     if (keys == NULL)
-        return dvi_fail_memory(err, path);
+        return dvi_fail_memory(err, "baseline");
     for (size_t i = 0; i < report->items.count; i++)
         if (report->items.items[i].key != NULL)
             keys[count++] = report->items.items[i].key;
@@ -108,33 +106,11 @@ static enum devimg_status print_keys(FILE *file, const struct devimg_report *rep
     for (size_t i = 0; i < count; i++)
         fprintf(file, "%s\n", keys[i]);
     free(keys);
-    const bool failed = fflush(file) != 0 || ferror(file) != 0;
-    return failed ? dvi_fail_plain(err, DEVIMG_IO, path, "cannot be written: %s", strerror(errno))
-                  : DEVIMG_OK;
+    return DEVIMG_OK;
 }
 
 enum devimg_status devimg_report_write_baseline(const struct devimg_report *report,
                                                 const char *path, struct devimg_error *err)
 {
-    char fresh[4096];
-    const int size = snprintf(fresh, sizeof fresh, "%s.%ld.tmp", path, (long)getpid());
-    if (size < 0 || (size_t)size >= sizeof fresh)
-        return dvi_fail_plain(err, DEVIMG_IO, path, "the path is too long");
-    const int fd = open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    FILE *file = fd >= 0 ? fdopen(fd, "w") : NULL;
-    enum devimg_status st = DEVIMG_OK;
-    if (file == NULL) {
-        st = dvi_fail_plain(err, DEVIMG_IO, path, "cannot be written: %s", strerror(errno));
-        if (fd >= 0)
-            (void)close(fd);
-    } else {
-        st = print_keys(file, report, path, err);
-        if (fclose(file) != 0 && st == DEVIMG_OK)
-            st = dvi_fail_plain(err, DEVIMG_IO, path, "cannot be written: %s", strerror(errno));
-    }
-    if (st == DEVIMG_OK && rename(fresh, path) != 0)
-        st = dvi_fail_plain(err, DEVIMG_IO, path, "cannot be written: %s", strerror(errno));
-    if (st != DEVIMG_OK && fd >= 0)
-        (void)unlink(fresh);
-    return st;
+    return dvi_file_replace(path, print_keys, report, err);
 }

@@ -297,17 +297,9 @@ void dvi_promises_free(struct dvi_promises *promises)
 
 const struct dvi_promise *dvi_promise_of(const struct dvi_promises *promises, const char *unit)
 {
-    size_t low = 0, high = promises->units.count;
-    const char *name = dvi_base_name(unit);
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        const int order = strcmp(name, promises->units.items[middle].unit);
-        if (order == 0)
-            return &promises->units.items[middle];
-        if (order < 0)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return NULL;
+    const struct dvi_promise key = { .unit = dvi_base_name(unit) };
+    if (promises->units.count == 0)
+        return NULL;
+    return bsearch(&key, promises->units.items, promises->units.count,
+                   sizeof *promises->units.items, compare_promises);
 }

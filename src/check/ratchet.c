@@ -13,17 +13,11 @@
 
 enum { MOST_BYTES = 16 << 20, FIELDS = 2 + DVI_RATCHET_COUNT };
 
-static int compare_keys(const char *kernel_a, const char *target_a, const char *kernel_b,
-                        const char *target_b)
-{
-    const int by_kernel = strcmp(kernel_a, kernel_b);
-    return by_kernel != 0 ? by_kernel : strcmp(target_a, target_b);
-}
-
 static int compare_lines(const void *a, const void *b)
 {
     const struct dvi_ratchet_line *x = a, *y = b;
-    return compare_keys(x->kernel, x->target, y->kernel, y->target);
+    const int by_kernel = strcmp(x->kernel, y->kernel);
+    return by_kernel != 0 ? by_kernel : strcmp(x->target, y->target);
 }
 
 /* The name that images carry: one a device IP version. */
@@ -108,19 +102,11 @@ enum devimg_status dvi_ratchet_load(struct dvi_ratchet *out, const char *path,
 static const struct dvi_ratchet_line *find_exact(const struct dvi_ratchet *ratchet,
                                                  const char *kernel, const char *target)
 {
-    size_t low = 0, high = ratchet->lines.count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        const struct dvi_ratchet_line *at = &ratchet->lines.items[middle];
-        const int order = compare_keys(kernel, target, at->kernel, at->target);
-        if (order == 0)
-            return at;
-        if (order < 0)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return NULL;
+    const struct dvi_ratchet_line key = { .kernel = kernel, .target = target };
+    if (ratchet->lines.count == 0)
+        return NULL;
+    return bsearch(&key, ratchet->lines.items, ratchet->lines.count, sizeof *ratchet->lines.items,
+                   compare_lines);
 }
 
 const struct dvi_ratchet_line *dvi_ratchet_find(const struct dvi_ratchet *ratchet,

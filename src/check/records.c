@@ -76,13 +76,6 @@ void dvi_targets_served(const struct dvi_check *check, const struct devimg_image
         take(context, report->ips.items[low].target);
 }
 
-int dvi_compare_text(const char *a, const char *b)
-{
-    if (a == NULL || b == NULL)
-        return (a != NULL) - (b != NULL);
-    return strcmp(a, b);
-}
-
 /* Add `name`, the first of `left` names, or "and N more"; false: that was the end. */
 static bool add_name(char out[DVI_NAMES_SIZE], const char *name, size_t shown, size_t left)
 {

@@ -73,27 +73,22 @@ static enum devimg_status collect(struct state *s, struct devimg_error *err)
     return DEVIMG_OK;
 }
 
-static int compare_numbers(uint64_t a, uint64_t b)
-{
-    return (a > b) - (a < b);
-}
-
 /* What makes two requests one: native and portable images of a module ask the same thing. */
 static int compare_kernels(const struct request *a, const struct request *b)
 {
-    int order = compare_numbers(a->record, b->record);
+    int order = dvi_compare_numbers(a->record, b->record);
     if (order == 0)
-        order = compare_numbers(a->module, b->module);
+        order = dvi_compare_numbers(a->module, b->module);
     if (order == 0)
         order = dvi_compare_text(a->kernel, b->kernel);
-    return order != 0 ? order : compare_numbers(a->size, b->size);
+    return order != 0 ? order : dvi_compare_numbers(a->size, b->size);
 }
 
 static int compare_requests(const void *a, const void *b)
 {
     const struct request *x = a, *y = b;
     const int order = compare_kernels(x, y);
-    return order != 0 ? order : compare_numbers(x->image, y->image);
+    return order != 0 ? order : dvi_compare_numbers(x->image, y->image);
 }
 
 static bool accepts(uint32_t sizes, uint64_t size)

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "base/file.h"
+#include "base/nearest.h"
 #include "check/policy.h"
 
 static enum devimg_status copy_text(struct dvi_view bytes, uint64_t most, const char *path,
@@ -133,36 +134,12 @@ const char *dvi_base_name(const char *path)
     return base;
 }
 
-/* Edits that make one word the other; words longer than the row are far from everything. */
-static size_t distance(const char *a, const char *b)
-{
-    enum { MOST = 40 };
-    const size_t a_size = strlen(a), b_size = strlen(b);
-    if (a_size > MOST || b_size > MOST)
-        return SIZE_MAX;
-    size_t row[MOST + 1];
-    for (size_t j = 0; j <= b_size; j++)
-        row[j] = j;
-    for (size_t i = 1; i <= a_size; i++) {
-        size_t diagonal = row[0];
-        row[0] = i;
-        for (size_t j = 1; j <= b_size; j++) {
-            const size_t above = row[j];
-            size_t least = diagonal + (a[i - 1] == b[j - 1] ? 0U : 1U);
-            least = above + 1 < least ? above + 1 : least;
-            row[j] = row[j - 1] + 1 < least ? row[j - 1] + 1 : least;
-            diagonal = above;
-        }
-    }
-    return row[b_size];
-}
-
 const char *dvi_nearest_word(const char *word, const char *const *words)
 {
     const char *best = NULL;
     size_t least = SIZE_MAX;
     for (; *words != NULL; words++) {
-        const size_t d = distance(word, *words);
+        const size_t d = dvi_edit_distance(word, *words);
         if (d < least && d <= 1 + strlen(*words) / 3) {
             least = d;
             best = *words;

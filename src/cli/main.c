@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/nearest.h"
 #include "cli/options.h"
 
 static const struct dvi_command *const commands[] = {
@@ -13,7 +14,7 @@ static const struct dvi_command *const commands[] = {
 #include "cli/commands.def"
 #undef DVI_COMMAND
 };
-enum { COMMANDS = sizeof commands / sizeof *commands, MOST_NAME = 16 };
+enum { COMMANDS = sizeof commands / sizeof *commands };
 
 const struct dvi_command *dvi_command_at(size_t index)
 {
@@ -28,34 +29,12 @@ const struct dvi_command *dvi_command_find(const char *name)
     return NULL;
 }
 
-/* Letters to insert, drop or change to get from one name to the other (Levenshtein). */
-static size_t distance(const char *a, const char *b)
-{
-    size_t row[MOST_NAME + 1];
-    const size_t size = strlen(b);
-    if (size > MOST_NAME || strlen(a) > MOST_NAME)
-        return MOST_NAME;
-    for (size_t i = 0; i <= size; i++)
-        row[i] = i;
-    for (; *a != '\0'; a++) {
-        size_t corner = row[0]++;
-        for (size_t i = 1; i <= size; i++) {
-            const size_t change = corner + (b[i - 1] != *a ? 1 : 0);
-            size_t least = row[i] < row[i - 1] ? row[i] + 1 : row[i - 1] + 1;
-            least = change < least ? change : least;
-            corner = row[i];
-            row[i] = least;
-        }
-    }
-    return row[size];
-}
-
 const struct dvi_command *dvi_command_nearest(const char *name)
 {
     const struct dvi_command *nearest = NULL;
     size_t least = 3; /* two slips at most */
     for (size_t i = 0; i < COMMANDS; i++) {
-        const size_t d = distance(name, commands[i]->name);
+        const size_t d = dvi_edit_distance(name, commands[i]->name);
         if (d < least) {
             least = d;
             nearest = commands[i];

@@ -44,7 +44,9 @@ struct reader {
     struct dvi_view name;        /* copied into the arena */
     bool has_name;
     bool buffer_counts; /* the buffer under way is scratch memory */
+    bool buffer_simt;   /* its size is that of one work-item */
     uint64_t buffer_size;
+    uint64_t simt_size; /* the largest of those in this kernel */
 };
 
 static enum devimg_status fail_at(const struct reader *r, const yaml_mark_t *mark,
@@ -88,6 +90,19 @@ static void begin_kernel(struct reader *r)
                                         .private_size = left_out,
                                         .spill_size = left_out };
     r->has_name = false;
+    r->simt_size = 0;
+}
+
+/* A buffer of one work-item is needed as often as the hardware thread has lanes. */
+static void count_simt(struct reader *r)
+{
+    const uint64_t lanes = r->kernel.sub_group_size;
+    if (r->simt_size == 0)
+        return;
+    if (lanes == DEVIMG_UNKNOWN || lanes == 0 || r->simt_size > (UINT64_MAX - 1) / lanes)
+        r->kernel.scratch_size = DEVIMG_UNKNOWN;
+    else if (r->simt_size * lanes > r->kernel.scratch_size)
+        r->kernel.scratch_size = r->simt_size * lanes;
 }
 
 static enum devimg_status end_kernel(struct reader *r, const yaml_mark_t *mark,
@@ -98,6 +113,7 @@ static enum devimg_status end_kernel(struct reader *r, const yaml_mark_t *mark,
         return fail_at(r, mark, DEVIMG_MALFORMED, "a kernel without a name", err);
     DVI_TRY(dvi_kernel_add(r->sink, r->name, &added, err));
     const char *name = added->name;
+    count_simt(r);
     *added = r->kernel;
     added->name = name;
     added->record = added->image = added->module = DEVIMG_NONE;
@@ -120,7 +136,7 @@ static enum devimg_status begin(struct reader *r, bool is_mapping, const yaml_ma
     if (place == KERNEL)
         begin_kernel(r);
     if (place == BUFFER) {
-        r->buffer_counts = false;
+        r->buffer_counts = r->buffer_simt = false;
         r->buffer_size = 0;
     }
     return DEVIMG_OK;
@@ -129,8 +145,11 @@ static enum devimg_status begin(struct reader *r, bool is_mapping, const yaml_ma
 static enum devimg_status end(struct reader *r, const yaml_mark_t *mark, struct devimg_error *err)
 {
     const enum place place = r->levels[--r->depth].place;
-    if (place == BUFFER && r->buffer_counts && r->buffer_size > r->kernel.scratch_size)
-        r->kernel.scratch_size = r->buffer_size;
+    if (place == BUFFER && r->buffer_counts) {
+        uint64_t *largest = r->buffer_simt ? &r->simt_size : &r->kernel.scratch_size;
+        if (r->buffer_size > *largest)
+            *largest = r->buffer_size;
+    }
     if (place == KERNELS)
         r->done = true;
     return place == KERNEL ? end_kernel(r, mark, err) : DEVIMG_OK;
@@ -191,6 +210,8 @@ static enum devimg_status take_value(struct reader *r, enum place place, struct 
         r->kernel.features |= DEVIMG_FEATURE_MATRIX;
     if (place == BUFFER && key_is(r, "type"))
         r->buffer_counts = dvi_equals(value, "scratch") || dvi_equals(value, "global");
+    if (place == BUFFER && key_is(r, "is_simt_thread"))
+        r->buffer_simt = dvi_equals(value, "true");
     uint64_t *field = number_field(r, place), number = 0;
     if (field == NULL)
         return DEVIMG_OK;

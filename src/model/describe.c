@@ -341,11 +341,16 @@ static enum devimg_status describe_container(struct describing *d, const struct 
     return status;
 }
 
+static enum devimg_status describe_frame(struct describing *d, const struct dvi_placed *placed,
+                                         struct devimg_error *err);
+
 /* `index`: the image's place in the list, or NONE: it has none yet. */
 static enum devimg_status describe_bytes(struct describing *d, const struct dvi_placed *placed,
                                          struct dvi_view bytes, uint32_t index,
                                          struct devimg_error *err)
 {
+    if (index == DEVIMG_NONE && !d->inflated && !placed->no_code && dvi_zstd_match(bytes))
+        return describe_frame(d, placed, err);
     const struct dvi_bundle *bundle = placed->no_code ? NULL : dvi_bundle_of(bytes);
     if (index == DEVIMG_NONE && (bundle == NULL || bundle->is_image)) {
         index = (uint32_t)d->out->images.count;
@@ -374,6 +379,7 @@ static enum devimg_status describe_frame(struct describing *d, const struct dvi_
                                          struct devimg_error *err)
 {
     struct dvi_zstd_frame frame = { 0 };
+    const uint32_t index = (uint32_t)d->out->images.count;
     struct dvi_described_image *self = add_image(d, placed, placed->bytes);
     if (self == NULL)
         return dvi_fail_memory(err, placed->bytes.source);
@@ -385,13 +391,13 @@ static enum devimg_status describe_frame(struct describing *d, const struct dvi_
         image->target = label->name;
     const enum devimg_status status = dvi_zstd_frame_at(placed->bytes, &frame, err);
     if (status != DEVIMG_OK)
-        return keep_of_image(d, status, 0, err);
+        return keep_of_image(d, status, index, err);
     image->size = frame.size;
     const struct dvi_view behind = dvi_from(placed->bytes, frame.stored.size);
     if (!dvi_all_zero(behind)) {
         (void)dvi_fail(err, DEVIMG_MALFORMED, behind, 0, "%zu bytes behind the zstd frame",
                        behind.size);
-        DVI_TRY(keep(d, DEVIMG_MALFORMED, 0, err));
+        DVI_TRY(keep(d, DEVIMG_MALFORMED, index, err));
     }
     if (d->depth == DVI_HEADERS && placed->entries_known &&
         dvi_is_portable_label(placed->entry_id)) {
@@ -404,17 +410,22 @@ static enum devimg_status describe_frame(struct describing *d, const struct dvi_
     enum devimg_status inflated = dvi_zstd_inflate(&frame, source, d->file->opts.max_inflated_size,
                                                    &d->worker->buffer, &bytes, err);
     if (inflated == DEVIMG_LIMIT) /* of this image alone: the rest is still shown */
-        return keep(d, inflated, 0, err);
-    DVI_TRY(keep_of_image(d, inflated, 0, err));
+        return keep(d, inflated, index, err);
+    DVI_TRY(keep_of_image(d, inflated, index, err));
     if (inflated != DEVIMG_OK)
         return DEVIMG_OK;
     DVI_TRY(count_inflated(d->file, bytes.size, placed->bytes, err));
-    d->out->images.items[0].image.size = bytes.size;
+    d->out->images.items[index].image.size = bytes.size;
+    const struct describing outer = *d;
     d->inflated = true;
     d->size = bytes.size;
     d->container = bytes;
     image->target = NULL;
-    return describe_bytes(d, placed, bytes, 0, err);
+    const enum devimg_status described = describe_bytes(d, placed, bytes, index, err);
+    d->inflated = outer.inflated;
+    d->size = outer.size;
+    d->container = outer.container;
+    return described;
 }
 
 enum devimg_status dvi_describe(struct devimg_file *file, const struct dvi_placed *placed,
@@ -432,9 +443,7 @@ enum devimg_status dvi_describe(struct devimg_file *file, const struct dvi_place
         .parent = DEVIMG_NONE,
     };
     const enum devimg_status status =
-        dvi_zstd_match(placed->bytes) && !placed->no_code
-            ? describe_frame(&d, placed, &local)
-            : describe_bytes(&d, placed, placed->bytes, DEVIMG_NONE, &local);
+        describe_bytes(&d, placed, placed->bytes, DEVIMG_NONE, &local);
     if (status == DEVIMG_NOMEM)
         return dvi_fail_memory(err, placed->bytes.source);
     if (status != DEVIMG_OK && err != NULL)

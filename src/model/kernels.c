@@ -170,6 +170,7 @@ static enum devimg_status merge_all(struct decoding *d, size_t job_count, struct
         DVI_TRY(merge_job(file, job, file->placed.items[job->image].bytes.source, err));
         record->kernel_count = (uint32_t)file->kernels.count - record->first_kernel;
     }
+    DVI_TRY(dvi_keep_cut(file, err));
     return sort_findings(file, findings_before, err);
 }
 

@@ -24,6 +24,7 @@ struct devimg_file {
     _Atomic uint64_t inflated; /* bytes so far, for max_total_inflated_size */
     uint32_t members;          /* archive members so far, for max_members */
     bool kernels_read;
+    bool cut_said; /* a finding says that the file was cut while it was read */
 };
 
 /** What one damaged place left. */
@@ -91,6 +92,10 @@ DEVIMG_CHECKED enum devimg_status dvi_keep_damage(struct devimg_file *file, uint
                                                   uint32_t image, const char *record_name,
                                                   const struct devimg_error *damage,
                                                   struct devimg_error *err);
+
+/** A file that shrank under its mapping was read as zeros from there on: say so, once, in the last
+ *  record. NOMEM. */
+DEVIMG_CHECKED enum devimg_status dvi_keep_cut(struct devimg_file *file, struct devimg_error *err);
 
 /** True for labels of portable code: what stands there is SPIR-V that every driver compiles. */
 bool dvi_is_portable_label(const char *entry_id);

@@ -266,6 +266,9 @@ static uint32_t *resume_slot(struct builder *b, const struct candidate *c)
 static uint32_t find_module(struct builder *b, const struct group *group, const struct candidate *c,
                             uint32_t resumed)
 {
+    /* unknown names are equal only before the link, where an object's images are of one unit */
+    if (c->names == NULL && b->record->linked != DEVIMG_NO)
+        return DEVIMG_NONE;
     uint32_t m = group->first_module;
     if (resumed != 0)
         m = b->modules.items[b->candidates.items[resumed - 1].module].next;

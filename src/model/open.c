@@ -36,11 +36,6 @@ static enum devimg_status read_bytes(struct devimg_file *file, struct dvi_view b
 
 /* --- damage --- */
 
-static const char *code_of(enum devimg_status status)
-{
-    return devimg_status_name(status);
-}
-
 enum devimg_status dvi_keep_damage(struct devimg_file *file, uint32_t record, uint32_t image,
                                    const char *record_name, const struct devimg_error *damage,
                                    struct devimg_error *err)
@@ -55,7 +50,7 @@ enum devimg_status dvi_keep_damage(struct devimg_file *file, uint32_t record, ui
         return dvi_fail_memory(err, record_name);
     *finding = (struct devimg_finding){
         .rule = "damaged",
-        .code = code_of(damage->status),
+        .code = devimg_status_name(damage->status),
         .severity = DEVIMG_ERROR,
         .record = record,
         .module = DEVIMG_NONE,
@@ -328,9 +323,30 @@ static enum devimg_status walk_object(struct reading *r, struct dvi_view bytes,
     return dvi_bundles_walk(&object, &r->found, err);
 }
 
+/* Loose bitcode is device code when it names a device's triple; else it is a host object before
+ * link-time optimisation, and what that carries cannot be seen. */
+static bool is_host_bitcode(struct dvi_view bytes)
+{
+    static const char *const triples[] = { "spir64", "spirv", "spir-", "amdgcn", "nvptx" };
+    const struct dvi_image_format *format = dvi_image_format_of(bytes);
+    if (format == NULL || format->format != DEVIMG_FORMAT_BITCODE)
+        return false;
+    for (size_t i = 0; i < sizeof triples / sizeof triples[0]; i++)
+        if (memmem(bytes.data, bytes.size, triples[i], strlen(triples[i])) != NULL)
+            return false;
+    return true;
+}
+
 static enum devimg_status walk_raw(struct reading *r, struct dvi_view bytes,
                                    struct devimg_error *err)
 {
+    if (is_host_bitcode(bytes)) {
+        const enum devimg_status unread =
+            dvi_fail(err, DEVIMG_UNSUPPORTED, bytes, 0,
+                     "LLVM bitcode of the host (link-time optimisation): what it carries shows "
+                     "after the link");
+        return dvi_found_damage(&r->found, unread, err);
+    }
     const struct dvi_placed placed = dvi_placed_unknown(bytes, "none");
     return dvi_found_image(&r->found, &placed, err);
 }
@@ -395,6 +411,14 @@ static enum devimg_status read_archive(struct devimg_file *file, struct dvi_view
     struct dvi_ar_member member = { 0 };
     enum devimg_status status = DEVIMG_OK;
     uint32_t members = 0;
+    if (dvi_ar_is_thin(archive)) {
+        struct devimg_error *kept = DVI_ADD(&damage);
+        if (kept == NULL)
+            return dvi_fail_memory(err, archive.source);
+        status = DEVIMG_END;
+        (void)dvi_fail(kept, DEVIMG_UNSUPPORTED, archive, 0,
+                       "thin archive: its members are files of their own, name those instead");
+    }
     while (status == DEVIMG_OK) {
         const uint64_t at = it.at;
         struct devimg_error local = { 0 };
@@ -485,17 +509,25 @@ static enum devimg_status new_file(const char *name, const struct devimg_opts *o
     return DEVIMG_OK;
 }
 
-/* A file that shrank under the mapping was read as zeros from there on: say so. */
-static enum devimg_status check_cut(struct devimg_file *file, struct devimg_error *err)
+enum devimg_status dvi_keep_cut(struct devimg_file *file, struct devimg_error *err)
 {
-    if (!dvi_file_was_cut(&file->bytes) || file->records.count == 0)
+    if (file->cut_said || !dvi_file_was_cut(&file->bytes) || file->records.count == 0)
         return DEVIMG_OK;
     const struct devimg_error cut = { .status = DEVIMG_TRUNCATED,
                                       .offset = DEVIMG_UNKNOWN,
                                       .text = "the file was cut while it was read" };
+    file->cut_said = true;
+    return dvi_keep_damage(file, (uint32_t)file->records.count - 1, DEVIMG_NONE, file->name, &cut,
+                           err);
+}
+
+/* What is kept after the last record was closed still belongs to it. */
+static enum devimg_status check_cut(struct devimg_file *file, struct devimg_error *err)
+{
+    DVI_TRY(dvi_keep_cut(file, err));
+    if (!file->cut_said)
+        return DEVIMG_OK;
     struct devimg_record *last = &file->records.items[file->records.count - 1];
-    DVI_TRY(dvi_keep_damage(file, (uint32_t)file->records.count - 1, DEVIMG_NONE, file->name, &cut,
-                            err));
     last->finding_count++;
     last->status = DEVIMG_RECORD_DAMAGED;
     return DEVIMG_OK;

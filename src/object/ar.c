@@ -28,14 +28,14 @@ enum {
     HEADER_SIZE = 60
 };
 
-static bool is_thin(struct dvi_view v)
+bool dvi_ar_is_thin(struct dvi_view v)
 {
     return dvi_starts_with(v, thin_magic, MAGIC_SIZE);
 }
 
 bool dvi_ar_match(struct dvi_view v)
 {
-    return dvi_starts_with(v, plain_magic, MAGIC_SIZE) || is_thin(v);
+    return dvi_starts_with(v, plain_magic, MAGIC_SIZE) || dvi_ar_is_thin(v);
 }
 
 struct dvi_ar dvi_ar_begin(struct dvi_view archive)
@@ -97,7 +97,7 @@ static bool read_header(const struct dvi_ar *it, uint64_t at, struct header *out
                         .data_at = at + HEADER_SIZE };
     h.size_read = dvi_decimal(h.size_text, &h.size);
     h.end_good = dvi_equals(dvi_from(bytes, END_AT), "`\n");
-    h.data_size = is_thin(it->archive) && !is_table(h.name) ? 0 : h.size;
+    h.data_size = dvi_ar_is_thin(it->archive) && !is_table(h.name) ? 0 : h.size;
     const uint64_t left = dvi_left(&c);
     h.fits = h.size_read && h.data_size <= left;
     if (h.fits) {

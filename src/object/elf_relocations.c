@@ -457,6 +457,7 @@ static const struct {
     enum use use;
 } uses[] = {
     { EM_X86_64, 1, 1, USE_ADDRESS },      /* R_X86_64_64 */
+    { EM_X86_64, 25, 25, USE_ADDRESS },    /* _GOTOFF64, of -mcmodel=large */
     { EM_X86_64, 2, 2, USE_FROM_NEXT },    /* _PC32 */
     { EM_X86_64, 4, 4, USE_FROM_NEXT },    /* _PLT32 */
     { EM_X86_64, 9, 9, USE_FROM_NEXT },    /* _GOTPCREL */

@@ -166,6 +166,8 @@ struct dvi_ar {
 
 /** Also true for "!<thin>\n": its members stay in their own files, and have no data here. */
 bool dvi_ar_match(struct dvi_view v);
+/** True for "!<thin>\n": members stay in their own files. */
+bool dvi_ar_is_thin(struct dvi_view v);
 struct dvi_ar dvi_ar_begin(struct dvi_view archive);
 /**
  * OK: a member; END: no more. TRUNCATED or MALFORMED: what follows cannot be read, unless

@@ -5,21 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "output/demangle.h"
 #include "output/escape.h"
 #include "output/record.h"
 #include "output/text.h"
 
-static int compare_numbers(uint64_t a, uint64_t b)
-{
-    return a < b ? -1 : a > b;
-}
-
 static int by_record(const void *left, const void *right)
 {
     const struct dvi_finding_ref *a = left, *b = right;
-    const int order = compare_numbers(a->record, b->record);
-    return order != 0 ? order : compare_numbers(a->at, b->at);
+    const int order = dvi_compare_numbers(a->record, b->record);
+    return order != 0 ? order : dvi_compare_numbers(a->at, b->at);
 }
 
 static bool make_room(struct dvi_findings *f, uint32_t count)
@@ -67,13 +63,6 @@ void dvi_findings_free(struct dvi_findings *f)
     *f = (struct dvi_findings){ 0 };
 }
 
-static int compare_text(const char *a, const char *b)
-{
-    if (a == NULL || b == NULL)
-        return (a != NULL) - (b != NULL);
-    return strcmp(a, b);
-}
-
 /* Where a message names its target together with the IP version, "acm-g10 (12.55.8)": the text from
  * there on, and `*rest` behind it. NULL: it does not. */
 static const char *named_target(const struct devimg_finding *f, const char **rest)
@@ -94,7 +83,7 @@ static int compare_messages(const struct devimg_finding *a, const struct devimg_
     if (a_at == NULL || b_at == NULL)
         return a_at == b_at ? strcmp(a->message, b->message) : a_at == NULL ? -1 : 1;
     const size_t a_size = (size_t)(a_at - a->message), b_size = (size_t)(b_at - b->message);
-    int order = compare_numbers(a_size, b_size);
+    int order = dvi_compare_numbers(a_size, b_size);
     if (order == 0)
         order = memcmp(a->message, b->message, a_size);
     return order != 0 ? order : strcmp(a_rest, b_rest);
@@ -103,23 +92,23 @@ static int compare_messages(const struct devimg_finding *a, const struct devimg_
 /* Findings that say the same of different places or targets are 0 apart. */
 static int compare_meaning(const struct devimg_finding *a, const struct devimg_finding *b)
 {
-    int order = compare_numbers(b->severity, a->severity);
+    int order = dvi_compare_numbers(b->severity, a->severity);
     if (order == 0)
-        order = compare_text(a->rule, b->rule);
+        order = dvi_compare_text(a->rule, b->rule);
     if (order == 0)
-        order = compare_text(a->code, b->code);
+        order = dvi_compare_text(a->code, b->code);
     if (order == 0)
-        order = compare_text(a->hint, b->hint);
+        order = dvi_compare_text(a->hint, b->hint);
     if (order == 0)
         order = compare_messages(a, b);
-    return order != 0 ? order : compare_text(a->kernel, b->kernel);
+    return order != 0 ? order : dvi_compare_text(a->kernel, b->kernel);
 }
 
 static int by_meaning(const void *left, const void *right)
 {
     const struct dvi_finding_ref *a = left, *b = right;
     const int order = compare_meaning(a->finding, b->finding);
-    return order != 0 ? order : compare_numbers(a->at, b->at);
+    return order != 0 ? order : dvi_compare_numbers(a->at, b->at);
 }
 
 /* Findings that are printed as one. */
@@ -131,8 +120,8 @@ struct fold {
 static int by_place(const void *left, const void *right)
 {
     const struct fold *a = left, *b = right;
-    const int order = compare_numbers(b->items->finding->severity, a->items->finding->severity);
-    return order != 0 ? order : compare_numbers(a->items->at, b->items->at);
+    const int order = dvi_compare_numbers(b->items->finding->severity, a->items->finding->severity);
+    return order != 0 ? order : dvi_compare_numbers(a->items->at, b->items->at);
 }
 
 static size_t fold(struct dvi_finding_ref *items, size_t count, bool every, struct fold *out)
@@ -191,15 +180,15 @@ static void print_place(const struct dvi_output *out, const struct devimg_file *
 
 static bool same_hint(const struct devimg_finding *a, const struct devimg_finding *b)
 {
-    return a->severity == b->severity && compare_text(a->rule, b->rule) == 0 &&
-           compare_text(a->code, b->code) == 0 && compare_text(a->hint, b->hint) == 0;
+    return a->severity == b->severity && dvi_compare_text(a->rule, b->rule) == 0 &&
+           dvi_compare_text(a->code, b->code) == 0 && dvi_compare_text(a->hint, b->hint) == 0;
 }
 
 static int by_target(const void *left, const void *right)
 {
     const struct dvi_finding_ref *a = left, *b = right;
-    const int order = compare_text(a->finding->target, b->finding->target);
-    return order != 0 ? order : compare_numbers(a->at, b->at);
+    const int order = dvi_compare_text(a->finding->target, b->finding->target);
+    return order != 0 ? order : dvi_compare_numbers(a->at, b->at);
 }
 
 static size_t count_modules(const struct fold *fold)
@@ -217,7 +206,7 @@ static size_t count_targets(const struct fold *fold) /* sorted by target */
     for (size_t i = 0; i < fold->count; i++) {
         const char *target = fold->items[i].finding->target;
         count += target != NULL &&
-                 (i == 0 || compare_text(target, fold->items[i - 1].finding->target) != 0);
+                 (i == 0 || dvi_compare_text(target, fold->items[i - 1].finding->target) != 0);
     }
     return count;
 }
@@ -247,7 +236,7 @@ static void print_more(FILE *file, const struct fold *fold, size_t targets, size
     for (size_t i = 0; i < fold->count && printed < MOST_TARGETS; i++) {
         const char *target = fold->items[i].finding->target;
         if (target == NULL ||
-            (i > 0 && compare_text(target, fold->items[i - 1].finding->target) == 0))
+            (i > 0 && dvi_compare_text(target, fold->items[i - 1].finding->target) == 0))
             continue;
         fputs(printed++ == 0 ? ": for " : " ", file);
         dvi_escape(file, target);

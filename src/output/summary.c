@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
+
 enum { MIN_RAW_SIZE = 512 }; /* smaller images are never compressed (clang's own threshold) */
 
 /* An image as it is sorted: by class, target, format; then by module and place in the file. */
@@ -80,24 +82,14 @@ uint64_t dvi_image_stored(const struct devimg_file *file, uint32_t index)
     return image->stored_size;
 }
 
-static int compare_numbers(uint64_t a, uint64_t b)
-{
-    return a < b ? -1 : a > b;
-}
-
-static int compare_text(const char *a, const char *b)
-{
-    if (a == NULL || b == NULL)
-        return a == b ? 0 : a == NULL ? 1 : -1;
-    return strcmp(a, b);
-}
-
 static int compare_targets(const struct row *a, const struct row *b)
 {
-    int order = compare_numbers(a->class, b->class);
+    int order = dvi_compare_numbers(a->class, b->class);
     if (order == 0)
-        order = compare_numbers(a->image->ip_version, b->image->ip_version);
-    return order != 0 ? order : compare_text(a->image->target, b->image->target);
+        order = dvi_compare_numbers(a->image->ip_version, b->image->ip_version);
+    if (order == 0) /* not stated: last */
+        order = dvi_compare_numbers(a->image->target == NULL, b->image->target == NULL);
+    return order != 0 ? order : dvi_compare_text(a->image->target, b->image->target);
 }
 
 static int by_target_and_format(const void *left, const void *right)
@@ -105,8 +97,8 @@ static int by_target_and_format(const void *left, const void *right)
     const struct row *a = left, *b = right;
     int order = compare_targets(a, b);
     if (order == 0)
-        order = compare_numbers(a->image->format, b->image->format);
-    return order != 0 ? order : compare_numbers(a->index, b->index);
+        order = dvi_compare_numbers(a->image->format, b->image->format);
+    return order != 0 ? order : dvi_compare_numbers(a->index, b->index);
 }
 
 static int by_target_and_module(const void *left, const void *right)
@@ -114,8 +106,8 @@ static int by_target_and_module(const void *left, const void *right)
     const struct row *a = left, *b = right;
     int order = compare_targets(a, b);
     if (order == 0)
-        order = compare_numbers(a->image->module, b->image->module);
-    return order != 0 ? order : compare_numbers(a->index, b->index);
+        order = dvi_compare_numbers(a->image->module, b->image->module);
+    return order != 0 ? order : dvi_compare_numbers(a->index, b->index);
 }
 
 static void count_image(struct dvi_summary *s, const struct devimg_file *file, uint32_t index)

@@ -2,35 +2,12 @@
 /* "Did you mean": the name of the tables that the fewest typing errors turn into another. */
 #include <string.h>
 
+#include "base/nearest.h"
 #include "target/tables.h"
 #include "target/target.h"
 
 /* Of short names, one wrong letter is all that leaves them recognisable. */
 enum { KEY_ROOM = 64, SHORT_KEY = 3, MAX_ERRORS = 2, MAX_SHORT_ERRORS = 1 };
-
-static size_t least(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
-/** Letters to add, drop or replace. Both texts are shorter than KEY_ROOM. */
-static size_t distance(const char *a, const char *b)
-{
-    size_t row[KEY_ROOM];
-    const size_t size = strlen(b);
-    for (size_t j = 0; j <= size; j++)
-        row[j] = j;
-    for (size_t i = 1; a[i - 1] != '\0'; i++) {
-        size_t diagonal = row[0];
-        row[0] = i;
-        for (size_t j = 1; j <= size; j++) {
-            const size_t replaced = diagonal + (a[i - 1] != b[j - 1]);
-            diagonal = row[j];
-            row[j] = least(replaced, least(row[j], row[j - 1]) + 1);
-        }
-    }
-    return row[size];
-}
 
 struct best {
     char key[KEY_ROOM];
@@ -40,7 +17,7 @@ struct best {
 
 static void consider(struct best *best, const char *key, const char *name)
 {
-    const size_t errors = distance(best->key, key);
+    const size_t errors = dvi_edit_distance(best->key, key);
     if (errors < best->errors) {
         best->errors = errors;
         best->name = name;

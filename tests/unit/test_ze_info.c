@@ -164,6 +164,28 @@ static void names_may_be_quoted(void **state)
     release(&r);
 }
 
+/* libbitsandbytes_xpu2025.so, mtl-u: private_size 512 beside a buffer of 16 for SIMD 32. The driver
+ * multiplies so too: intel/compute-runtime, zebin_decoder, "isSimtThread". */
+static void buffer_of_one_work_item_counts_for_each_lane(void **state)
+{
+    (void)state;
+    struct result r;
+    read_text(&r, "kernels:\n"
+                  "- name: a\n  execution_env: {simd_size: 32}\n  per_thread_memory_buffers:\n"
+                  "  - {type: global, usage: private_space, size: 16, is_simt_thread: true}\n"
+                  "- name: b\n  per_thread_memory_buffers:\n"
+                  "  - {type: scratch, size: 64, is_simt_thread: false}\n"
+                  "  - {type: global, size: 3, is_simt_thread: true}\n"
+                  "  execution_env: {simd_size: 16}\n"
+                  "- name: c\n  per_thread_memory_buffers:\n"
+                  "  - {type: global, size: 3, is_simt_thread: true}\n");
+    assert_int_equal(r.status, DEVIMG_OK);
+    assert_int_equal(kernel(&r, 0)->scratch_size, 512);
+    assert_int_equal(kernel(&r, 1)->scratch_size, 64);
+    assert_true(kernel(&r, 2)->scratch_size == DEVIMG_UNKNOWN); /* no SIMD size to count with */
+    release(&r);
+}
+
 static void scratch_is_the_largest_scratch_or_global_buffer(void **state)
 {
     (void)state;
@@ -460,6 +482,7 @@ int main(void)
         cmocka_unit_test(required_size_is_read_from_both_places),
         cmocka_unit_test(required_size_0_requires_none),
         cmocka_unit_test(names_may_be_quoted),
+        cmocka_unit_test(buffer_of_one_work_item_counts_for_each_lane),
         cmocka_unit_test(scratch_is_the_largest_scratch_or_global_buffer),
         cmocka_unit_test(what_one_kernel_states_is_not_the_next_ones),
         cmocka_unit_test(kernel_without_a_name_is_malformed),
