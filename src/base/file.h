@@ -35,11 +35,10 @@ void dvi_file_close(struct dvi_file *file);
  * @param fill  writes the content; what the FILE itself failed at need not be told by it
  * @return what `fill` returns when that is not OK; DEVIMG_IO, DEVIMG_NOMEM.
  */
-DEVIMG_CHECKED enum devimg_status
-dvi_file_replace(const char *path,
-                 enum devimg_status (*fill)(FILE *file, const void *context,
-                                            struct devimg_error *err),
-                 const void *context, struct devimg_error *err);
+DEVIMG_CHECKED enum devimg_status dvi_file_replace(
+    const char *path,
+    enum devimg_status (*fill)(FILE *file, const void *context, struct devimg_error *err),
+    const void *context, struct devimg_error *err);
 
 /**
  * For a program, not for a library: answer SIGBUS inside a mapped file with zero pages, so that a

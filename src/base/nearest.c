@@ -11,7 +11,8 @@ static size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Levenshtein's table, one row at a time: row[j] is what makes b[0..j) of the part of `a` so far. */
+/* Levenshtein's table, one row at a time: row[j] is what makes b[0..j) of the part of `a` so far.
+ */
 size_t dvi_edit_distance(const char *a, const char *b)
 {
     size_t row[ROOM];

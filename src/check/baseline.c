@@ -95,6 +95,6 @@ const struct dvi_baseline_line *dvi_baseline_find(const struct dvi_baseline *bas
 {
     if (baseline->lines.count == 0)
         return NULL;
-    return bsearch(key, baseline->lines.items, baseline->lines.count,
-                   sizeof *baseline->lines.items, compare_key);
+    return bsearch(key, baseline->lines.items, baseline->lines.count, sizeof *baseline->lines.items,
+                   compare_key);
 }

@@ -43,8 +43,8 @@ static enum devimg_status say_missing(struct state *s, uint32_t index, bool has_
 {
     const struct devimg_module *module = s->check->in->modules[index];
     char names[DVI_NAMES_SIZE], ip[24] = "no IP version";
-    struct devimg_finding f = dvi_finding_of(
-        DEVIMG_ERROR, has_native ? "missing-ip" : "no-native-image", module->record);
+    struct devimg_finding f =
+        dvi_finding_of(DEVIMG_ERROR, has_native ? "missing-ip" : "no-native-image", module->record);
     dvi_names_of(module, names);
     if (target->ip_version != DEVIMG_UNKNOWN)
         dvi_ip_text(target->ip_version, ip);

@@ -42,7 +42,7 @@ struct dvi_summary {
     uint32_t jit_modules;        /* modules with portable code */
     uint32_t native_modules;     /* modules with native code */
     uint32_t jit_native_modules; /* modules with both */
-    uint32_t top_count; /* images that are no members of another */
+    uint32_t top_count;          /* images that are no members of another */
     uint32_t support_count, family_count, raw_count, unregistered_count;
     uint64_t raw_size, unregistered_size, stored_size;
     bool damaged;
