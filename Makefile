@@ -57,7 +57,7 @@ lint: ## formatting, clang-tidy, cppcheck, layers, docs
 
 install: ## under PREFIX, with DESTDIR
 	@tools/deps.sh build
-	@$(call compile,$(BUILD)-release,--buildtype=release --prefix=$(PREFIX))
+	@$(call compile,$(BUILD)-release,--buildtype=release --prefix=$(PREFIX) -Dtests=disabled)
 	@meson install -C $(BUILD)-release --no-rebuild
 
 clean: ## remove what was built

@@ -178,6 +178,21 @@ void dvi_file_close(struct dvi_file *file)
     *file = (struct dvi_file){ .bytes = dvi_view_of(NULL, 0, NULL) };
 }
 
+enum devimg_status dvi_file_is_ours(const char *path, const char *mark, struct devimg_error *err)
+{
+    struct dvi_file file = { 0 };
+    if (access(path, F_OK) != 0 && errno == ENOENT)
+        return DEVIMG_OK;
+    DVI_TRY(dvi_file_open(path, path, false, &file, err));
+    const bool ours = file.bytes.size == 0 || dvi_starts_with(file.bytes, mark, strlen(mark));
+    dvi_file_close(&file);
+    if (ours)
+        return DEVIMG_OK;
+    return dvi_fail_plain(
+        err, DEVIMG_IO, path,
+        "is left alone: it does not start with \"%s\", so devimg did not write it", mark);
+}
+
 /* A new file beside `path`, with the rights that any new file has; `name` is filled with its path.
  * mkstemp() would give it those of a secret, and umask() can only be asked by changing it. */
 static int create_beside(const char *path, char *name, size_t room)
@@ -219,11 +234,12 @@ static enum devimg_status fill_file(int fd, const char *path,
     return st;
 }
 
-enum devimg_status dvi_file_replace(const char *path,
+enum devimg_status dvi_file_replace(const char *path, const char *mark,
                                     enum devimg_status (*fill)(FILE *file, const void *context,
                                                                struct devimg_error *err),
                                     const void *context, struct devimg_error *err)
 {
+    DVI_TRY(dvi_file_is_ours(path, mark, err));
     const size_t room = strlen(path) + sizeof ".00000000";
     char *name = malloc(room);
     if (name == NULL)

@@ -91,6 +91,8 @@ static int compare_keys(const void *a, const void *b)
     return strcmp(*x, *y);
 }
 
+static const char mark[] = "# devimg check: accepted findings";
+
 static enum devimg_status print_keys(FILE *file, const void *context, struct devimg_error *err)
 {
     const struct devimg_report *report = context;
@@ -102,7 +104,7 @@ static enum devimg_status print_keys(FILE *file, const void *context, struct dev
         if (report->items.items[i].key != NULL)
             keys[count++] = report->items.items[i].key;
     qsort(keys, count, sizeof *keys, compare_keys);
-    fputs("# devimg check: accepted findings: file, rule, code, module, kernel, target\n", file);
+    fprintf(file, "%s: file, rule, code, module, kernel, target\n", mark);
     for (size_t i = 0; i < count; i++)
         fprintf(file, "%s\n", keys[i]);
     free(keys);
@@ -112,5 +114,5 @@ static enum devimg_status print_keys(FILE *file, const void *context, struct dev
 enum devimg_status devimg_report_write_baseline(const struct devimg_report *report,
                                                 const char *path, struct devimg_error *err)
 {
-    return dvi_file_replace(path, print_keys, report, err);
+    return dvi_file_replace(path, mark, print_keys, report, err);
 }

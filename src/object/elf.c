@@ -396,10 +396,10 @@ static enum devimg_status read_segments(struct dvi_object *o, const struct file_
             elf->dynamic = dvi_elf_head(dvi_from(o->file, s.offset), s.file_size);
         if (s.type != PT_LOAD || !stand_in)
             continue;
-        sections[used] = section_of_segment(o, &s);
-        if (used < MOST_REPORTS && sections[used].data.size < s.file_size)
-            report_cut_segment(o, &s, sections[used].data.size);
-        used++;
+        const struct dvi_section section = section_of_segment(o, &s);
+        if (used < MOST_REPORTS && section.data.size < s.file_size)
+            report_cut_segment(o, &s, section.data.size);
+        sections[used++] = section;
     }
     if (stand_in) {
         o->sections = sections;

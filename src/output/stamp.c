@@ -7,8 +7,11 @@
 
 #include "base/file.h"
 
+static const char mark[] = "devimg check: pass";
+
 enum devimg_status dvi_stamp_remove(const char *path, struct devimg_error *err)
 {
+    DVI_TRY(dvi_file_is_ours(path, mark, err));
     if (unlink(path) == 0 || errno == ENOENT)
         return DEVIMG_OK;
     return dvi_fail_plain(err, DEVIMG_IO, path, "the old stamp cannot be removed: %s",
@@ -19,11 +22,11 @@ static enum devimg_status fill(FILE *file, const void *context, struct devimg_er
 {
     (void)context;
     (void)err;
-    fputs("devimg check: pass\n", file);
+    fprintf(file, "%s\n", mark);
     return DEVIMG_OK;
 }
 
 enum devimg_status dvi_stamp_write(const char *path, struct devimg_error *err)
 {
-    return dvi_file_replace(path, fill, NULL, err);
+    return dvi_file_replace(path, mark, fill, NULL, err);
 }

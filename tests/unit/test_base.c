@@ -110,10 +110,10 @@ static void replaced_file_has_the_new_content_and_the_rights_of_any_new_file(voi
     struct stat info;
     (void)state;
     const mode_t mask = umask(027);
-    assert_int_equal(dvi_file_replace(path_of("f"), write_text, "old", &err), DEVIMG_OK);
-    assert_int_equal(dvi_file_replace(path_of("f"), write_text, "new", &err), DEVIMG_OK);
+    assert_int_equal(dvi_file_replace(path_of("f"), "m:", write_text, "m: old", &err), DEVIMG_OK);
+    assert_int_equal(dvi_file_replace(path_of("f"), "m:", write_text, "m: new", &err), DEVIMG_OK);
     umask(mask);
-    expect_content("f", "new");
+    expect_content("f", "m: new");
     assert_int_equal(stat(path_of("f"), &info), 0);
     assert_int_equal(info.st_mode & 0777, 0640);
     assert_int_equal(entry_count(), 1);
@@ -122,9 +122,25 @@ static void replaced_file_has_the_new_content_and_the_rights_of_any_new_file(voi
 static void failed_writer_leaves_the_file_as_it_was_and_nothing_beside_it(void **state)
 {
     (void)state;
-    assert_int_equal(dvi_file_replace(path_of("f"), write_text, "old", &err), DEVIMG_OK);
-    assert_int_equal(dvi_file_replace(path_of("f"), write_and_fail, "new", &err), DEVIMG_NOMEM);
-    expect_content("f", "old");
+    assert_int_equal(dvi_file_replace(path_of("f"), "m:", write_text, "m: old", &err), DEVIMG_OK);
+    assert_int_equal(dvi_file_replace(path_of("f"), "m:", write_and_fail, "m: new", &err),
+                     DEVIMG_NOMEM);
+    expect_content("f", "m: old");
+    assert_int_equal(entry_count(), 1);
+}
+
+static void file_of_somebody_else_is_left_alone(void **state)
+{
+    (void)state;
+    FILE *file = fopen(path_of("library.so"), "w");
+    assert_non_null(file);
+    fputs("\177ELF and more", file);
+    assert_int_equal(fclose(file), 0);
+    assert_int_equal(dvi_file_replace(path_of("library.so"), "m:", write_text, "m: x", &err),
+                     DEVIMG_IO);
+    expect_content("library.so", "\177ELF and more");
+    assert_int_equal(dvi_file_is_ours("/dev/null", "m:", &err), DEVIMG_IO);
+    assert_int_equal(dvi_file_is_ours(path_of("nothing-yet"), "m:", &err), DEVIMG_OK);
     assert_int_equal(entry_count(), 1);
 }
 
@@ -132,9 +148,11 @@ static void place_that_cannot_be_taken_is_io(void **state)
 {
     (void)state;
     assert_int_equal(mkdir(path_of("folder"), 0777), 0);
-    assert_int_equal(dvi_file_replace(path_of("folder"), write_text, "x", &err), DEVIMG_IO);
+    assert_int_equal(dvi_file_replace(path_of("folder"), "m:", write_text, "m: x", &err),
+                     DEVIMG_IO);
     assert_int_equal(entry_count(), 1);
-    assert_int_equal(dvi_file_replace(path_of("none/f"), write_text, "x", &err), DEVIMG_IO);
+    assert_int_equal(dvi_file_replace(path_of("none/f"), "m:", write_text, "m: x", &err),
+                     DEVIMG_IO);
     assert_non_null(strstr(err.source, "none/f"));
 }
 
@@ -147,6 +165,7 @@ int main(void)
         TEST(null_stands_before_every_text),
         TEST(replaced_file_has_the_new_content_and_the_rights_of_any_new_file),
         TEST(failed_writer_leaves_the_file_as_it_was_and_nothing_beside_it),
+        TEST(file_of_somebody_else_is_left_alone),
         TEST(place_that_cannot_be_taken_is_io),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
