@@ -65,13 +65,24 @@ const char *dvi_message(struct dvi_check *check, const char *format, ...) DVI_PR
 bool dvi_is_native(const struct devimg_image *image);
 /** SPIR-V, and bitcode in an object that is not linked yet. */
 bool dvi_is_portable(const struct dvi_check *check, const struct devimg_image *image);
-/** False: a support module, or one without kernels; it never needs coverage. */
+/** False: a support module, or one without kernels; it never needs coverage. Native images and
+ *  SPIR-V whose kernels are not known may hold some. */
 bool dvi_needs_coverage(const struct dvi_check *check, const struct devimg_module *module);
+/** True when the native image is one for `target`: it states an IP version that counts as the
+ *  target's (see dvi_check_target), or only the family that the target is of. */
+bool dvi_image_serves(const struct dvi_check *check, const struct devimg_image *image,
+                      const struct devimg_target *target);
 /** Call `take` with the place in check->targets of each target that the native image serves. */
 void dvi_targets_served(const struct dvi_check *check, const struct devimg_image *image,
                         void (*take)(void *context, size_t target), void *context);
 /** What a native image is called: one name a device IP version; NULL: not stated. */
 const struct devimg_target *dvi_row_of_image(const struct devimg_image *image);
+
+/** Warn, without a record, of names that stand twice in a list of the policy; `key` is the list's.
+ */
+DEVIMG_CHECKED enum devimg_status dvi_say_repeated(struct dvi_check *check, const char *key,
+                                                   const struct dvi_target_set *set,
+                                                   struct devimg_error *err);
 
 /** "a, b and 3 more": kernels of a module, cut to a readable size. `out` holds 256 bytes. */
 enum { DVI_NAMES_SIZE = 256 };

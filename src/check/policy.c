@@ -366,11 +366,6 @@ static const char *const rule_names[DVI_RULE_COUNT + 1] = {
     NULL
 };
 
-const char *dvi_rule_name(enum dvi_rule_index rule)
-{
-    return rule_names[rule];
-}
-
 static enum devimg_status set_rule(struct devimg_policy *policy, const char *name,
                                    enum dvi_setting setting, const struct dvi_spot *spot,
                                    struct devimg_error *err)

@@ -70,8 +70,10 @@ struct dvi_promise {
     bool compress; /* --offload-compress */
 };
 struct dvi_promises {
-    const char *path;                   /* NULL: none */
-    DVI_LIST(struct dvi_promise) units; /* sorted by unit; a unit of several lines stands once */
+    const char *path; /* NULL: none */
+    DVI_LIST(struct dvi_promise)
+    units; /* sorted by unit; a name of several lines stands once,
+              with what each of them asks for */
 };
 
 struct devimg_policy {
@@ -114,8 +116,6 @@ DEVIMG_CHECKED enum devimg_status dvi_policy_add_gap(struct devimg_policy *polic
                                                      const char *reason,
                                                      const struct dvi_spot *spot,
                                                      struct devimg_error *err);
-/** What a rule is called for the user; "extra-targets". */
-const char *dvi_rule_name(enum dvi_rule_index rule);
 
 /** The word of `words` (NULL-ended) nearest to `word`, or NULL when none is near. */
 const char *dvi_nearest_word(const char *word, const char *const *words);

@@ -194,12 +194,6 @@ static enum devimg_status take_entry(struct reader *r, const json_t *entry,
         st = take_words(r, &words, promise, err);
     DVI_LIST_FREE(&words.list);
     dvi_arena_free(&r->scratch);
-    if (st == DEVIMG_OK && promise->targets.known.count == 0 &&
-        promise->targets.unknown.count == 0) {
-        dvi_target_set_free(&promise->targets); /* promises nothing that devimg can look for */
-        r->out->units.count--;
-        *promise = (struct dvi_promise){ 0 };
-    }
     return st;
 }
 
@@ -209,15 +203,26 @@ static int compare_promises(const void *a, const void *b)
     return strcmp(x->unit, y->unit);
 }
 
-/* A unit compiled twice (static and shared) promises what every one of its lines does. */
+static bool has_target(const struct dvi_target_set *set, const struct devimg_target *target)
+{
+    for (size_t i = 0; i < set->known.count; i++)
+        if (set->known.items[i] == target)
+            return true;
+    return false;
+}
+
+/* Two units of one name, or one unit compiled twice (static and shared): a module that carries the
+ * name may come from either, so only what every line promises is promised. */
 static enum devimg_status merge_into(struct dvi_promise *unit, struct dvi_promise *other,
                                      struct dvi_arena *arena, struct devimg_error *err)
 {
+    size_t kept = 0;
     unit->compress = unit->compress && other->compress;
-    for (size_t i = 0; i < other->targets.known.count; i++)
-        DVI_TRY(
-            dvi_target_set_add(&unit->targets, other->targets.known.items[i]->name, arena, err));
-    for (size_t i = 0; i < other->targets.unknown.count; i++)
+    for (size_t i = 0; i < unit->targets.known.count; i++)
+        if (has_target(&other->targets, unit->targets.known.items[i]))
+            unit->targets.known.items[kept++] = unit->targets.known.items[i];
+    unit->targets.known.count = kept;
+    for (size_t i = 0; i < other->targets.unknown.count; i++) /* to be told, not looked for */
         DVI_TRY(dvi_target_set_add(&unit->targets, other->targets.unknown.items[i], arena, err));
     dvi_target_set_free(&other->targets);
     return DEVIMG_OK;
@@ -243,6 +248,20 @@ static enum devimg_status merge(struct dvi_promises *p, struct dvi_arena *arena,
     return DEVIMG_OK;
 }
 
+/* Units that promise nothing that devimg can look for. */
+static void drop_empty(struct dvi_promises *p)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < p->units.count; i++) {
+        struct dvi_promise *at = &p->units.items[i];
+        if (at->targets.known.count == 0 && at->targets.unknown.count == 0)
+            dvi_target_set_free(&at->targets);
+        else
+            p->units.items[kept++] = *at;
+    }
+    p->units.count = kept;
+}
+
 static enum devimg_status read_database(struct reader *r, struct dvi_view text,
                                         struct devimg_error *err)
 {
@@ -263,7 +282,11 @@ static enum devimg_status read_database(struct reader *r, struct dvi_view text,
     for (size_t i = 0; st == DEVIMG_OK && i < json_array_size(root); i++)
         st = take_entry(r, json_array_get(root, i), err);
     json_decref(root);
-    return st == DEVIMG_OK ? merge(r->out, r->arena, err) : st;
+    if (st == DEVIMG_OK)
+        st = merge(r->out, r->arena, err);
+    if (st == DEVIMG_OK)
+        drop_empty(r->out);
+    return st;
 }
 
 enum devimg_status dvi_promises_load(struct dvi_promises *out, const char *path,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "check/report.h"
+#include "check/stored_raw.h"
 
 bool dvi_is_native(const struct devimg_image *image)
 {
@@ -19,15 +20,40 @@ bool dvi_is_portable(const struct dvi_check *check, const struct devimg_image *i
            check->in->records[image->record]->linked != DEVIMG_YES;
 }
 
+/* Device code of which nobody could tell whether kernels are in it. */
+static bool may_hold_kernels(const struct devimg_image *image)
+{
+    return image->kernel_count == DEVIMG_UNKNOWN && !image->support &&
+           (dvi_is_native(image) || image->format == DEVIMG_FORMAT_SPIRV);
+}
+
 bool dvi_needs_coverage(const struct dvi_check *check, const struct devimg_module *module)
 {
     bool support = module->image_count > 0, kernels = module->name_count > 0;
     for (uint32_t i = 0; i < module->image_count; i++) {
         const struct devimg_image *image = check->in->images[module->images[i]];
         support = support && image->support;
-        kernels = kernels || (image->kernel_count > 0 && image->kernel_count != DEVIMG_UNKNOWN);
+        kernels = kernels || may_hold_kernels(image) ||
+                  (image->kernel_count > 0 && image->kernel_count != DEVIMG_UNKNOWN);
     }
     return kernels && !support;
+}
+
+uint64_t dvi_size_of_image(const struct devimg_image *image)
+{
+    return image->size != DEVIMG_UNKNOWN ? image->size : image->stored_size;
+}
+
+bool dvi_is_stored_raw(const struct devimg_record *record, const struct devimg_image *image)
+{
+    enum { THRESHOLD = 512 };
+    const uint64_t size = dvi_size_of_image(image);
+    const bool unfinished = image->format == DEVIMG_FORMAT_BITCODE && record->linked == DEVIMG_NO;
+    const bool whole_file = record->kind == DEVIMG_KIND_RAW && image->bundle != NULL &&
+                            strcmp(image->bundle, "none") == 0;
+    const bool host_table = image->target != NULL && strcmp(image->target, "native_cpu") == 0;
+    return image->parent == DEVIMG_NONE && image->compression == DEVIMG_COMPRESSION_NONE &&
+           size >= THRESHOLD && size != DEVIMG_UNKNOWN && !unfinished && !whole_file && !host_table;
 }
 
 const struct devimg_target *dvi_row_of_image(const struct devimg_image *image)
@@ -45,13 +71,24 @@ static bool same_family(const struct devimg_target *a, const struct devimg_targe
     return a->ip_version == b->ip_version && a->ip_version != DEVIMG_UNKNOWN;
 }
 
-static void family_served(const struct dvi_check *check, const struct devimg_image *image,
-                          void (*take)(void *context, size_t target), void *context)
+bool dvi_image_serves(const struct dvi_check *check, const struct devimg_image *image,
+                      const struct devimg_target *target)
 {
-    const struct devimg_target *row = dvi_row_of_image(image);
-    for (size_t i = 0; row != NULL && i < check->target_count; i++)
-        if (same_family(row, check->targets[i].row))
-            take(context, i);
+    if (!dvi_is_native(image))
+        return false;
+    if (image->ip_version == DEVIMG_UNKNOWN) {
+        const struct devimg_target *row = dvi_row_of_image(image);
+        return row != NULL && same_family(row, target);
+    }
+    for (size_t i = 0; check->policy->ocloc != NULL && i < check->target_count; i++) {
+        const struct dvi_check_target *listed = &check->targets[i];
+        for (size_t k = 0; listed->row == target && k < listed->ip_count; k++)
+            if (listed->ips[k] == image->ip_version)
+                return true;
+        if (listed->row == target)
+            return false;
+    }
+    return dvi_target_has_ip(target, image->ip_version);
 }
 
 void dvi_targets_served(const struct dvi_check *check, const struct devimg_image *image,
@@ -62,7 +99,9 @@ void dvi_targets_served(const struct dvi_check *check, const struct devimg_image
     if (!dvi_is_native(image))
         return;
     if (image->ip_version == DEVIMG_UNKNOWN) {
-        family_served(check, image, take, context);
+        for (size_t i = 0; i < check->target_count; i++)
+            if (dvi_image_serves(check, image, check->targets[i].row))
+                take(context, i);
         return;
     }
     while (low < high) {
@@ -74,6 +113,21 @@ void dvi_targets_served(const struct dvi_check *check, const struct devimg_image
     }
     for (; low < report->ips.count && report->ips.items[low].ip == image->ip_version; low++)
         take(context, report->ips.items[low].target);
+}
+
+enum devimg_status dvi_say_repeated(struct dvi_check *check, const char *key,
+                                    const struct dvi_target_set *set, struct devimg_error *err)
+{
+    for (size_t i = 0; i < set->repeated.count; i++) {
+        const char *name = set->repeated.items[i];
+        struct devimg_finding f = dvi_finding_of(DEVIMG_WARNING, "repeated-target", DEVIMG_NONE);
+        f.target = name;
+        f.message =
+            dvi_message(check, "%s: %s adds nothing that does not stand before it", key, name);
+        f.hint = "take it off the list";
+        DVI_TRY(dvi_say(check, &f, err));
+    }
+    return DEVIMG_OK;
 }
 
 /* Add `name`, the first of `left` names, or "and N more"; false: that was the end. */

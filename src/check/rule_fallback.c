@@ -53,4 +53,9 @@ static enum devimg_status run(struct dvi_check *check, struct devimg_error *err)
     return DEVIMG_OK;
 }
 
-const struct dvi_rule dvi_rule_fallback = { .wanted = wanted, .run = run };
+static enum devimg_status finish(struct dvi_check *check, struct devimg_error *err)
+{
+    return dvi_say_repeated(check, "fallback", &check->policy->fallback, err);
+}
+
+const struct dvi_rule dvi_rule_fallback = { .wanted = wanted, .run = run, .finish = finish };

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * features: what kernels need and a target lacks. An image's required aspects count where they
- * are stated; of their numbers only fp16 and fp64 mean the same in every compiler
- * (intel/llvm sycl/include/sycl/info/aspects.def: fp16 is 5, fp64 is 6). Otherwise what the
- * portable images of a module declare for their kernels counts.
+ * are stated, for fp16 and fp64 (target/aspects.h). Otherwise what the portable images of a module
+ * declare for their kernels counts.
  */
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "check/check.h"
+#include "target/aspects.h"
 
-enum { ASPECT_FP16 = 5, ASPECT_FP64 = 6, FEATURES = 3 };
+enum { FEATURES = 3 };
 
 static const struct feature {
     uint32_t bit;
@@ -20,7 +20,6 @@ static const struct feature {
     { DEVIMG_FEATURE_FP16, "needs-fp16", "fp16" },
     { DEVIMG_FEATURE_MATRIX, "needs-matrix", "matrix instructions (dpas)" },
 };
-static const uint32_t aspect_bits = DEVIMG_FEATURE_FP64 | DEVIMG_FEATURE_FP16;
 
 struct need {
     uint32_t module, image, bits;
@@ -83,13 +82,8 @@ static bool aspects_of(const struct dvi_check *check, const struct devimg_module
     *bits = 0;
     for (uint32_t i = 0; i < module->image_count; i++) {
         const struct devimg_image *image = check->in->images[module->images[i]];
-        stated = stated || image->aspect_count > 0;
-        for (uint32_t a = 0; a < image->aspect_count; a++) {
-            if (image->aspects[a] == ASPECT_FP64)
-                *bits |= DEVIMG_FEATURE_FP64;
-            else if (image->aspects[a] == ASPECT_FP16)
-                *bits |= DEVIMG_FEATURE_FP16;
-        }
+        stated = stated || image->aspects != NULL;
+        *bits |= dvi_features_of_aspects(image);
     }
     return stated;
 }
@@ -166,7 +160,7 @@ static enum devimg_status run_module(struct state *s, uint32_t index, size_t fir
     const struct devimg_module *module = s->check->in->modules[index];
     uint32_t aspects = 0, told = 0;
     const bool stated = aspects_of(s->check, module, &aspects);
-    const uint32_t counted = stated ? aspects | ~aspect_bits : UINT32_MAX;
+    const uint32_t counted = stated ? aspects | ~(uint32_t)DVI_ASPECT_FEATURES : UINT32_MAX;
     for (size_t i = first; i < end; i++) {
         const uint32_t bits = s->needs.items[i].bits & counted;
         told |= bits;

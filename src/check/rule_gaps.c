@@ -79,9 +79,10 @@ static bool wanted(const struct devimg_policy *policy)
 static enum devimg_status finish(struct dvi_check *check, struct devimg_error *err)
 {
     const struct dvi_memory *memory = dvi_memory_of(check);
-    for (size_t i = 0; memory->file_count > 0 && i < check->policy->gaps.count; i++) {
+    for (size_t i = 0; i < check->policy->gaps.count; i++) {
         const struct dvi_gap *gap = &check->policy->gaps.items[i];
-        for (size_t k = 0; k < gap->without.known.count; k++)
+        DVI_TRY(dvi_say_repeated(check, "gaps: without", &gap->without, err));
+        for (size_t k = 0; memory->file_count > 0 && k < gap->without.known.count; k++)
             if (!memory->gap_needed[i][k])
                 DVI_TRY(say_unneeded(check, gap, gap->without.known.items[k], err));
     }

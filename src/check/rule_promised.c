@@ -8,8 +8,7 @@
 #include <string.h>
 
 #include "check/check.h"
-
-enum { THRESHOLD = 512 }; /* bytes; smaller images are never compressed: see rule_compression.c */
+#include "check/stored_raw.h"
 
 static bool serves(const struct dvi_check *check, const struct devimg_image *image,
                    const struct devimg_target *target)
@@ -17,13 +16,7 @@ static bool serves(const struct dvi_check *check, const struct devimg_image *ima
     if (strcmp(target->kind, "portable") == 0)
         return image->parent == DEVIMG_NONE && dvi_is_portable(check, image) &&
                image->target != NULL && strcmp(image->target, target->name) == 0;
-    if (!dvi_is_native(image))
-        return false;
-    if (image->ip_version != DEVIMG_UNKNOWN)
-        return dvi_target_has_ip(target, image->ip_version);
-    const struct devimg_target *row = dvi_row_of_image(image);
-    return row != NULL && (row == target || (row->product_family != DEVIMG_UNKNOWN &&
-                                             row->product_family == target->product_family));
+    return dvi_image_serves(check, image, target);
 }
 
 /* ---- targets ---- */
@@ -64,12 +57,11 @@ static enum devimg_status check_targets(struct dvi_check *check, uint32_t index,
 
 /* ---- compression ---- */
 
-static bool is_raw(const struct devimg_image *image)
+/* Only native images are made by the compile line; the link makes the fallback. */
+static bool is_raw(const struct dvi_check *check, const struct devimg_image *image)
 {
-    const uint64_t size = image->size != DEVIMG_UNKNOWN ? image->size : image->stored_size;
     return (dvi_is_native(image) || image->format == DEVIMG_FORMAT_ARCHIVE) &&
-           image->parent == DEVIMG_NONE && image->compression == DEVIMG_COMPRESSION_NONE &&
-           size >= THRESHOLD && size != DEVIMG_UNKNOWN;
+           dvi_is_stored_raw(check->in->records[image->record], image);
 }
 
 static enum devimg_status say_raw(struct dvi_check *check, uint32_t index, uint32_t module,
@@ -96,7 +88,7 @@ static enum devimg_status check_raw(struct dvi_check *check, uint32_t index,
         const uint32_t at = module->images[i];
         const uint32_t parent = check->in->images[at]->parent;
         const uint32_t top = parent != DEVIMG_NONE ? parent : at;
-        if (top != last && is_raw(check->in->images[top]))
+        if (top != last && is_raw(check, check->in->images[top]))
             DVI_TRY(say_raw(check, top, index, err));
         last = top;
     }
@@ -137,7 +129,7 @@ static enum devimg_status check_file(struct dvi_check *check, const struct dvi_p
         compress = compress && promises->units.items[u].compress;
     DVI_TRY(check_file_targets(check, promises, err));
     for (uint32_t i = 0; compress && i < check->in->image_count; i++)
-        if (is_raw(check->in->images[i]))
+        if (is_raw(check, check->in->images[i]))
             DVI_TRY(say_raw(check, i, DEVIMG_NONE, err));
     return DEVIMG_OK;
 }

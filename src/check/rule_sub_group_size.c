@@ -3,7 +3,8 @@
  * sub-group-size: a kernel that requires a size which a target refuses. For a native image the
  * compile would have failed; a portable image fails when the driver compiles it. So a portable
  * image is held to every target, and to the default list too when the policy names one target or
- * none: such a build never compiles for the GPUs that refuse. Size 0 is the compiler's choice.
+ * none: such a build never compiles for the GPUs that refuse. Size 0 is the compiler's choice, and
+ * size 1 marks ESIMD code (docs/format/spirv.md), in whatever format: neither is a request.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -29,6 +30,11 @@ struct state {
 static bool is_stated(uint64_t size)
 {
     return size != DEVIMG_UNKNOWN && size != 0;
+}
+
+static bool is_request(uint64_t size)
+{
+    return is_stated(size) && size != 1;
 }
 
 /* What the properties of an image state; a member's are those of its archive. */
@@ -63,10 +69,10 @@ static enum devimg_status collect(struct state *s, struct devimg_error *err)
             const uint64_t size = is_stated(kernel->required_sub_group_size)
                                       ? kernel->required_sub_group_size
                                       : whole;
-            if (is_stated(size) && (kernel->features & DEVIMG_FEATURE_ESIMD) == 0)
+            if (is_request(size) && (kernel->features & DEVIMG_FEATURE_ESIMD) == 0)
                 DVI_TRY(add_request(s, i, kernel->name, size, err));
         }
-        if (k == first && is_stated(whole) && !in->images[i]->support &&
+        if (k == first && is_request(whole) && !in->images[i]->support &&
             in->images[i]->format != DEVIMG_FORMAT_ARCHIVE)
             DVI_TRY(add_request(s, i, NULL, whole, err));
     }

@@ -120,6 +120,22 @@ static enum devimg_status say_no_code(struct dvi_check *check, const char *messa
     return dvi_say(check, &f, err);
 }
 
+/* Of a file that has device code, and no module that needs coverage. */
+static const char *why_uncovered(const struct dvi_check_input *in)
+{
+    bool unknown = false;
+    for (uint32_t i = 0; i < in->image_count; i++) {
+        if (in->images[i]->format == DEVIMG_FORMAT_BITCODE)
+            return "the device code is bitcode, which has no native images yet, and the policy "
+                   "asks for targets";
+        unknown =
+            unknown || (!in->images[i]->support && in->images[i]->format != DEVIMG_FORMAT_ARCHIVE &&
+                        in->images[i]->kernel_count == DEVIMG_UNKNOWN);
+    }
+    return unknown ? "the kernels of the device code are unknown, and the policy asks for targets"
+                   : "the device code has no kernels, and the policy asks for targets";
+}
+
 static enum devimg_status run_modules(struct state *s, struct devimg_error *err)
 {
     const struct dvi_check_input *in = s->check->in;
@@ -135,14 +151,7 @@ static enum devimg_status run_modules(struct state *s, struct devimg_error *err)
     }
     if (covered)
         return DEVIMG_OK;
-    for (uint32_t i = 0; i < in->image_count; i++)
-        if (in->images[i]->format == DEVIMG_FORMAT_BITCODE)
-            return say_no_code(s->check,
-                               "the device code is bitcode, which has no native images yet, and "
-                               "the policy asks for targets",
-                               err);
-    return say_no_code(s->check, "the device code has no kernels, and the policy asks for targets",
-                       err);
+    return say_no_code(s->check, why_uncovered(in), err);
 }
 
 /* Once a record: how many images are patch tokens, or (without targets) native at all. */
@@ -200,7 +209,7 @@ static enum devimg_status run(struct dvi_check *check, struct devimg_error *err)
     return st;
 }
 
-/* What asking the ocloc of the policy came to. */
+/* What asking the ocloc of the policy came to, and what stands twice in the list. */
 static enum devimg_status finish(struct dvi_check *check, struct devimg_error *err)
 {
     const struct dvi_memory *memory = dvi_memory_of(check);
@@ -212,7 +221,7 @@ static enum devimg_status finish(struct dvi_check *check, struct devimg_error *e
         f.hint = note->hint;
         DVI_TRY(dvi_say(check, &f, err));
     }
-    return DEVIMG_OK;
+    return dvi_say_repeated(check, "targets", &check->policy->targets, err);
 }
 
 const struct dvi_rule dvi_rule_targets = { .wanted = wanted, .run = run, .finish = finish };

@@ -5,8 +5,7 @@
 #include <string.h>
 
 #include "base/compare.h"
-
-enum { MIN_RAW_SIZE = 512 }; /* smaller images are never compressed (clang's own threshold) */
+#include "check/stored_raw.h"
 
 /* An image as it is sorted: by class, target, format; then by module and place in the file. */
 struct row {
@@ -114,7 +113,6 @@ static void count_image(struct dvi_summary *s, const struct devimg_file *file, u
 {
     const struct devimg_image *image = devimg_image_at(file, index);
     const struct devimg_record *record = devimg_record_at(file, image->record);
-    const bool loose = record != NULL && record->kind == DEVIMG_KIND_RAW;
     s->image_count++;
     if (image->offload != DEVIMG_OFFLOAD_UNKNOWN)
         s->offloads |= 1U << image->offload;
@@ -124,8 +122,7 @@ static void count_image(struct dvi_summary *s, const struct devimg_file *file, u
         return; /* the archive it is a member of was counted */
     s->top_count++;
     s->stored_size += image->stored_size;
-    if (!loose && image->compression == DEVIMG_COMPRESSION_NONE &&
-        image->stored_size >= MIN_RAW_SIZE) {
+    if (record != NULL && dvi_is_stored_raw(record, image)) {
         s->raw_count++;
         s->raw_size += image->stored_size;
     }

@@ -324,20 +324,45 @@ static void compile_lines_are_split_as_a_shell_would(void **state)
         "[{\"file\":\"d/a.cpp\",\"command\":\"icpx -fsycl-targets=spir64_gen  "
         "-Xsycl-target-backend=spir64_gen '-device adl-s,\\\\\\\"x' -Xs \\\"-device \\\\\\\"pvc\\\\\\\"\\\" "
         "--offload-compress --no-offload-compress\"},"
-        "{\"file\":\"a.cpp\",\"arguments\":[\"icpx\",\"-fsycl-targets=spir64\"]},"
+        "{\"file\":\"e.cpp\",\"arguments\":[\"icpx\",\"-fsycl-targets=spir64\"]},"
         "{\"file\":\"b.cpp\",\"arguments\":[\"icpx\",\"-Xs\",\"-device pvc\"]},"
         "{\"file\":7},{},3]";
     (void)state;
     if (devimg_policy_set(policy, "promised", file_of("c.json", json, strlen(json)), &err) !=
         DEVIMG_OK)
         fail_msg("%s", err.text);
-    assert_int_equal(policy->promises.units.count, 1); /* b.cpp has no AOT target */
+    assert_int_equal(policy->promises.units.count, 2); /* b.cpp has no AOT target */
     const struct dvi_promise *a = dvi_promise_of(&policy->promises, "/x/y/a.cpp");
     assert_non_null(a);
     assert_false(a->compress);
-    assert_int_equal(a->targets.known.count, 3); /* adl-s, pvc, spir64 */
+    assert_int_equal(a->targets.known.count, 2); /* adl-s, pvc */
     assert_int_equal(a->targets.unknown.count, 1);
+    const struct dvi_promise *e = dvi_promise_of(&policy->promises, "e.cpp");
+    assert_non_null(e);
+    assert_string_equal(e->targets.known.items[0]->name, "spir64");
     assert_null(dvi_promise_of(&policy->promises, "c.cpp"));
+}
+
+/* A module of "a.cpp" may come from either line: only pvc and compression hold for both. */
+static void units_of_one_name_promise_what_each_of_their_lines_does(void **state)
+{
+    static const char json[] =
+        "[{\"file\":\"x/a.cpp\",\"arguments\":[\"icpx\",\"-fsycl-targets=intel_gpu_adl_s,"
+        "intel_gpu_pvc\",\"--offload-compress\"]},"
+        "{\"file\":\"y/a.cpp\",\"arguments\":[\"icpx\",\"-fsycl-targets=intel_gpu_pvc,spir64\","
+        "\"--offload-compress\"]},"
+        "{\"file\":\"b.cpp\",\"arguments\":[\"icpx\",\"-fsycl-targets=spir64\"]},"
+        "{\"file\":\"z/b.cpp\",\"arguments\":[\"g++\",\"-c\",\"b.cpp\"]}]";
+    (void)state;
+    if (devimg_policy_set(policy, "promised", file_of("c.json", json, strlen(json)), &err) !=
+        DEVIMG_OK)
+        fail_msg("%s", err.text);
+    const struct dvi_promise *a = dvi_promise_of(&policy->promises, "a.cpp");
+    assert_non_null(a);
+    assert_true(a->compress);
+    assert_int_equal(a->targets.known.count, 1);
+    assert_string_equal(a->targets.known.items[0]->name, "pvc");
+    assert_null(dvi_promise_of(&policy->promises, "b.cpp")); /* one of its lines promises nothing */
 }
 
 static void glob_matches_like_the_shell(void **state)
@@ -378,6 +403,7 @@ int main(void)
         TEST(every_cut_of_a_file_is_read_or_refused),
         TEST(ratchet_and_baseline_mistakes_name_their_line),
         TEST(compile_lines_are_split_as_a_shell_would),
+        TEST(units_of_one_name_promise_what_each_of_their_lines_does),
         TEST(glob_matches_like_the_shell),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -264,6 +264,63 @@ static void support_images_and_modules_without_kernels_need_no_coverage(void **s
     expect(w, "");
 }
 
+static void native_or_spirv_image_of_unknown_kernels_needs_coverage(void **state)
+{
+    struct world *w = *state;
+    set(w, "targets", "adl-s,pvc");
+    set(w, "fallback", "spir64");
+    set(w, "scratch", "any");
+    for (uint32_t m = 0; m < 3; m++)
+        w->modules[module_of(w, NULL, NULL, NULL)].name_count = 0;
+    const uint32_t archive = image_of(w, 0, DEVIMG_FORMAT_ARCHIVE, NULL, DEVIMG_UNKNOWN);
+    const uint32_t member = image_of(w, 0, DEVIMG_FORMAT_PATCHTOKEN, "adl-s", DVI_IP(12, 2, 0));
+    w->images[member].parent = archive;
+    w->images[member].kernel_count = DEVIMG_UNKNOWN;
+    w->images[spirv(w, 1)].kernel_count = DEVIMG_UNKNOWN;
+    native(w, 2, "adl-s", DVI_IP(12, 2, 0)); /* known to have none */
+    check_file(w);
+    expect(w, "warning targets patchtoken - - -\n"
+              "error targets missing-ip 0 - pvc\n"
+              "error fallback missing-fallback 0 - spir64\n"
+              "error targets no-native-image 1 - adl-s\n"
+              "error targets no-native-image 1 - pvc\n");
+    assert_non_null(strstr(finding_at(w, 1)->message, "names unknown"));
+}
+
+static void code_of_unknown_kernels_is_not_said_to_have_none(void **state)
+{
+    struct world *w = *state;
+    set(w, "targets", "adl-s");
+    w->modules[module_of(w, NULL, NULL, NULL)].name_count = 0;
+    const uint32_t i = image_of(w, 0, DEVIMG_FORMAT_UNKNOWN, NULL, DEVIMG_UNKNOWN);
+    w->images[i].kernel_count = DEVIMG_UNKNOWN;
+    check_file(w);
+    expect(w, "error targets no-device-code - - -\n");
+    assert_non_null(strstr(finding_at(w, 0)->message, "are unknown"));
+    w->images[i].kernel_count = 0;
+    check_file(w);
+    expect(w, "error targets no-device-code - - -\n");
+    assert_non_null(strstr(finding_at(w, 0)->message, "has no kernels"));
+}
+
+static void name_that_stands_twice_in_a_list_is_a_warning_of_the_policy(void **state)
+{
+    struct world *w = *state;
+    set(w, "targets", "adl-s,pvc,ADL_S,12.60.7");
+    set(w, "fallback", "spir64,spir64");
+    set(w, "gaps", "k without pvc,pvc: it crashes");
+    const uint32_t m = module_of(w, NULL, "k", NULL);
+    native(w, m, "adl-s", DVI_IP(12, 2, 0));
+    spirv(w, m);
+    check_file(w);
+    expect(w, "note targets gap 0 k pvc\n");
+    finish(w);
+    expect(w, "warning targets repeated-target - - adl-s\n"
+              "warning targets repeated-target - - pvc\n"
+              "warning fallback repeated-target - - spir64\n"
+              "warning gaps repeated-target - - pvc\n");
+}
+
 static void family_only_image_serves_its_family_and_says_so(void **state)
 {
     struct world *w = *state;
@@ -379,6 +436,31 @@ static void bitcode_is_the_fallback_of_an_object_only(void **state)
     expect(w, "error fallback missing-fallback 0 k spir64\n");
 }
 
+/* A clang offload bundle, uncompressed: its one entry is called SPIR-V and holds zeros. Only
+ * decoding tells, so the rule has to ask for it. */
+static void image_that_is_only_labelled_spirv_is_met_by_the_fallback_rule(void **state)
+{
+    static const char magic[] = "__CLANG_OFFLOAD_BUNDLE__", id[] = "sycl-spir64-unknown-unknown";
+    unsigned char bytes[24 + 8 + 24 + sizeof id - 1 + 640] = { 0 };
+    const size_t image = sizeof bytes - 640;
+    struct world *w = *state;
+    struct devimg_file *file = NULL;
+    memcpy(bytes, magic, 24);
+    bytes[24] = 1; /* entries */
+    bytes[32] = (unsigned char)image;
+    bytes[40] = 640 & 0xff;
+    bytes[41] = 640 >> 8;
+    bytes[48] = sizeof id - 1;
+    memcpy(bytes + 56, id, sizeof id - 1);
+    set(w, "fallback", "spir64");
+    assert_true(dvi_policy_needs_kernels(w->policy));
+    assert_int_equal(devimg_open_bytes(bytes, sizeof bytes, "b", NULL, &file, &err), DEVIMG_OK);
+    assert_int_equal(devimg_report_new(w->policy, &w->report, &err), DEVIMG_OK);
+    assert_int_equal(devimg_report_add(w->report, file, &w->first, &w->count, &err), DEVIMG_OK);
+    expect(w, "error damaged unsupported - - -\n");
+    devimg_close(file);
+}
+
 /* ---- compression ---- */
 
 static void raw_image_counts_from_512_bytes_on_and_members_do_not(void **state)
@@ -404,6 +486,32 @@ static void raw_image_counts_from_512_bytes_on_and_members_do_not(void **state)
     assert_int_equal(finding_at(w, 1)->image, 1);
     assert_int_equal(finding_at(w, 1)->offset, 4097);
     assert_non_null(strstr(finding_at(w, 1)->message, "512 bytes"));
+}
+
+static void image_that_nothing_could_have_compressed_is_not_raw(void **state)
+{
+    struct world *w = *state;
+    set(w, "compression", "required");
+    const uint32_t m = module_of(w, NULL, "k", NULL);
+    struct devimg_image *image = &w->images[spirv(w, m)];
+    image->compression = DEVIMG_COMPRESSION_NONE;
+    image->target = "native_cpu"; /* a table of host addresses */
+    check_file(w);
+    expect(w, "");
+    image->target = "spir64";
+    image->format = DEVIMG_FORMAT_BITCODE;
+    w->records[0].linked = DEVIMG_NO; /* the link makes the image */
+    check_file(w);
+    expect(w, "");
+    image->format = DEVIMG_FORMAT_SPIRV;
+    w->records[0].linked = DEVIMG_MAYBE;
+    w->records[0].kind = DEVIMG_KIND_RAW;
+    image->bundle = "none"; /* the file is the image */
+    check_file(w);
+    expect(w, "");
+    image->bundle = "clang-bundle"; /* a loose bundle, which could be compressed */
+    check_file(w);
+    expect(w, "error compression stored-raw 0 - spir64\n");
 }
 
 /* ---- sub-group-size ---- */
@@ -478,6 +586,20 @@ static void size_0_and_esimd_are_no_requests(void **state)
     expect(w, "");
 }
 
+static void size_1_is_esimd_in_every_format(void **state)
+{
+    struct world *w = *state;
+    set(w, "sub-group-sizes", "16,32");
+    const uint32_t m = module_of(w, NULL, "k", NULL);
+    kernel_of(w, native(w, m, "lnl-m", DVI_IP(20, 4, 4)), "k")->required_sub_group_size = 1;
+    w->images[spirv(w, m)].required_sub_group_size = 1; /* of the whole image */
+    check_file(w);
+    expect(w, "");
+    set(w, "sub-group-sizes", "targets");
+    check_file(w);
+    expect(w, "");
+}
+
 static void declared_gap_does_not_excuse_a_size(void **state)
 {
     struct world *w = *state;
@@ -532,6 +654,23 @@ static void stated_aspects_count_before_what_kernels_declare(void **state)
     kernel_of(w, a, "k")->features = DEVIMG_FEATURE_FP64;
     check_file(w);
     expect(w, "error features needs-fp64 1 l adl-s\n");
+}
+
+static void empty_list_of_aspects_is_stated(void **state)
+{
+    static const uint32_t none[] = { 0 };
+    struct world *w = *state;
+    set(w, "targets", "adl-s");
+    set(w, "no-rule", "targets");
+    const uint32_t i = spirv(w, module_of(w, NULL, "k", NULL));
+    kernel_of(w, i, "k")->features = DEVIMG_FEATURE_FP64;
+    w->images[i].aspects = none;
+    w->images[i].aspect_count = 0;
+    check_file(w);
+    expect(w, "");
+    w->images[i].aspects = NULL;
+    check_file(w);
+    expect(w, "error features needs-fp64 0 k adl-s\n");
 }
 
 /* ---- scratch ---- */
@@ -691,7 +830,7 @@ static void damage_is_handed_on_as_an_error(void **state)
     struct world *w = *state;
     w->findings[w->finding_count++] = (struct devimg_finding){ .rule = "damaged",
                                                                .code = "truncated",
-                                                               .severity = DEVIMG_WARNING,
+                                                               .severity = DEVIMG_ERROR,
                                                                .module = DEVIMG_NONE,
                                                                .image = DEVIMG_NONE,
                                                                .offset = 77,
@@ -792,7 +931,16 @@ static void baseline_accepts_findings_of_the_policy_too(void **state)
     expect(w, "note gaps gap-unneeded - k pvc\n");
 }
 
-/* ---- promised ---- */
+/* ---- promised and ocloc ---- */
+
+static const char *fake_ocloc(struct world *w, const char *body)
+{
+    const char *path = file_of(w, "ocloc", body);
+    char command[160];
+    (void)snprintf(command, sizeof command, "chmod +x %s", path);
+    assert_int_equal(system(command), 0);
+    return path;
+}
 
 static void promise_of_a_unit_is_held_to_its_module(void **state)
 {
@@ -829,15 +977,27 @@ static void promise_without_units_is_held_to_the_file(void **state)
               "error promised promise-broken - - lnl-m\n");
 }
 
-/* ---- ocloc ---- */
-
-static const char *fake_ocloc(struct world *w, const char *body)
+/* As for the rule targets: a release of one family serves what states the family only, and the
+ * answer of --ocloc counts instead of the tables. */
+static void promise_is_served_as_the_target_list_is(void **state)
 {
-    const char *path = file_of(w, "ocloc", body);
-    char command[160];
-    (void)snprintf(command, sizeof command, "chmod +x %s", path);
-    assert_int_equal(system(command), 0);
-    return path;
+    struct world *w = *state;
+    set(w, "promised",
+        file_of(w, "compile_commands.json",
+                "[{\"directory\":\"/b\",\"file\":\"a.cpp\",\"command\":\"icpx -fsycl "
+                "-fsycl-targets=intel_gpu_dg2_g10,intel_gpu_bmg_g21 -c a.cpp\"}]"));
+    const uint32_t m = module_of(w, "a.cpp", "k", NULL);
+    w->images[native(w, m, "dg2-g10", DEVIMG_UNKNOWN)].family_only = 1;
+    native(w, m, "bmg-g21", DVI_IP(20, 1, 0));
+    check_file(w);
+    expect(w, "");
+    devimg_report_free(w->report);
+    w->report = NULL;
+    set(w, "no-rule", "targets,extra-targets");
+    set(w, "targets", "bmg-g21");
+    set(w, "ocloc", fake_ocloc(w, "#!/bin/sh\nprintf 'Matched ids:\\n20.1.4\\n'\n"));
+    check_file(w);
+    expect(w, "error promised promise-broken 0 - bmg-g21\n");
 }
 
 static void answer_of_ocloc_replaces_the_tables_and_is_noted(void **state)
@@ -926,6 +1086,9 @@ int main(void)
         TEST(former_ip_version_serves_its_target),
         TEST(module_without_native_image_has_a_finding_for_each_target),
         TEST(support_images_and_modules_without_kernels_need_no_coverage),
+        TEST(native_or_spirv_image_of_unknown_kernels_needs_coverage),
+        TEST(code_of_unknown_kernels_is_not_said_to_have_none),
+        TEST(name_that_stands_twice_in_a_list_is_a_warning_of_the_policy),
         TEST(family_only_image_serves_its_family_and_says_so),
         TEST(file_without_device_code_fails_when_targets_are_asked_for),
         TEST(empty_target_list_with_native_images_is_a_finding),
@@ -936,16 +1099,20 @@ int main(void)
         TEST(generic_ir_of_an_archive_is_no_fallback),
         TEST(unregistered_portable_image_is_no_fallback),
         TEST(bitcode_is_the_fallback_of_an_object_only),
+        TEST(image_that_is_only_labelled_spirv_is_met_by_the_fallback_rule),
         TEST(raw_image_counts_from_512_bytes_on_and_members_do_not),
+        TEST(image_that_nothing_could_have_compressed_is_not_raw),
         TEST(size_8_is_refused_once_for_each_target_that_lacks_it),
         TEST(size_of_a_single_target_build_is_held_to_the_default_list),
         TEST(size_of_a_jit_only_build_is_held_to_the_default_list),
         TEST(size_that_a_native_image_was_built_with_is_held_to_its_own_target),
         TEST(size_0_and_esimd_are_no_requests),
+        TEST(size_1_is_esimd_in_every_format),
         TEST(declared_gap_does_not_excuse_a_size),
         TEST(listed_sizes_replace_the_tables),
         TEST(fp64_is_an_error_for_targets_without_and_with_emulation),
         TEST(stated_aspects_count_before_what_kernels_declare),
+        TEST(empty_list_of_aspects_is_stated),
         TEST(scratch_is_an_error_only_when_the_policy_says_none),
         TEST(unasked_scratch_is_one_note),
         TEST(ratchet_allows_what_it_lists_and_nothing_larger),
@@ -964,6 +1131,7 @@ int main(void)
         TEST(baseline_accepts_findings_of_the_policy_too),
         TEST(promise_of_a_unit_is_held_to_its_module),
         TEST(promise_without_units_is_held_to_the_file),
+        TEST(promise_is_served_as_the_target_list_is),
         TEST(answer_of_ocloc_replaces_the_tables_and_is_noted),
         TEST(ocloc_that_cannot_be_started_is_an_error_of_io),
         TEST(findings_past_the_budget_are_counted),
