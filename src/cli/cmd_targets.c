@@ -2,38 +2,39 @@
 #include "cli/options.h"
 #include "target/target.h"
 
-static bool add_all(struct dvi_target_set *set)
+static enum devimg_status add_all(struct dvi_target_set *set, struct devimg_error *err)
 {
     const struct devimg_target *t = NULL;
     for (uint32_t i = 0; (t = devimg_target_at(i)) != NULL; i++) {
         const struct devimg_target **added = DVI_ADD(&set->known);
         if (added == NULL)
-            return false;
+            return dvi_fail_memory(err, "targets");
         *added = t;
     }
-    return true;
+    return DEVIMG_OK;
 }
 
-static bool add_words(const struct dvi_line *line, struct dvi_target_set *set,
-                      struct dvi_arena *arena)
+static enum devimg_status add_words(const struct dvi_line *line, struct dvi_target_set *set,
+                                    struct dvi_arena *arena, struct devimg_error *err)
 {
-    struct devimg_error err = { 0 };
     for (size_t i = 0; i < line->words.count; i++)
-        if (dvi_target_set_add(set, line->words.items[i], arena, &err) != DEVIMG_OK)
-            return false;
-    return true;
+        DVI_TRY(dvi_target_set_add(set, line->words.items[i], arena, err));
+    return DEVIMG_OK;
 }
 
 static enum dvi_exit run(struct dvi_line *line)
 {
     struct dvi_target_set set = { 0 };
     struct dvi_arena arena = { 0 };
+    struct devimg_error err = { 0 };
     enum dvi_exit status = DVI_EXIT_UNREADABLE;
-    if (line->words.count > 0 ? add_words(line, &set, &arena) : add_all(&set))
+    const enum devimg_status st =
+        line->words.count > 0 ? add_words(line, &set, &arena, &err) : add_all(&set, &err);
+    if (st == DEVIMG_OK)
         status = dvi_output_targets(&line->out, set.known.items, set.known.count, set.unknown.items,
                                     set.unknown.count);
     else
-        fputs("devimg: out of memory\n", stderr);
+        dvi_complain(&err);
     dvi_target_set_free(&set);
     dvi_arena_free(&arena);
     return status;

@@ -13,15 +13,6 @@ uint32_t dvi_within(uint32_t index, uint32_t first, uint32_t count)
                                                                            : DEVIMG_NONE;
 }
 
-void dvi_print_path(FILE *file, const char *path, const struct devimg_record *record)
-{
-    dvi_escape(file, path);
-    for (uint32_t i = 0; record != NULL && i < record->member_count; i++) {
-        putc('!', file);
-        dvi_escape(file, record->members[i]);
-    }
-}
-
 static void hex(FILE *file, const char *text)
 {
     for (; *text != '\0'; text++)
@@ -219,7 +210,7 @@ static void kernel_json(struct dvi_json *j, const struct devimg_file *file,
     dvi_json_number(j, "slm_size", k->slm_size);
     dvi_json_number(j, "scratch_size", k->scratch_size);
     dvi_json_number(j, "barrier_count", k->barrier_count);
-    if (!k->features_known) {
+    if (!k->features_known && k->features == 0) {
         dvi_json_null(j, "features");
     } else {
         dvi_json_array(j, "features", DVI_JSON_ONE_LINE);

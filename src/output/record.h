@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Records of a file as JSON, with the names of docs/json.md, and their paths as text. */
+/* Records of a file as JSON, with the names of docs/json.md. */
 #ifndef DVI_OUTPUT_RECORD_H
 #define DVI_OUTPUT_RECORD_H
 
@@ -7,9 +7,6 @@
 
 /** `index` of the file as an index of a record that holds [first, first + count); else NONE. */
 uint32_t dvi_within(uint32_t index, uint32_t first, uint32_t count);
-
-/** "a.a!b.o", escaped. */
-void dvi_print_path(FILE *file, const char *path, const struct devimg_record *record);
 
 /** The members of a record up to "status". `record` NULL: nothing of the file could be read. */
 void dvi_json_record_head(struct dvi_json *j, const char *path, const struct devimg_record *record);

@@ -10,9 +10,11 @@
 
 #include <cmocka.h>
 
+#include "model/model.h"
 #include "output/demangle.h"
 #include "output/escape.h"
 #include "output/json.h"
+#include "output/record.h"
 #include "output/text.h"
 
 struct sheet {
@@ -229,6 +231,42 @@ static void tables_line_up_without_trailing_blanks(void **state)
                "long name      -  -\n");
 }
 
+/* A native image says of some features that its kernels use them, and nothing of the others. */
+static void features_are_listed_as_far_as_they_are_known(void **state)
+{
+    static const struct {
+        uint32_t bits;
+        int known;
+        const char *text;
+    } cases[] = {
+        { DEVIMG_FEATURE_MATRIX, 0, "\"features\": [\"matrix\"] }" },
+        { DEVIMG_FEATURE_FP64 | DEVIMG_FEATURE_FP16, 1, "\"features\": [\"fp64\", \"fp16\"] }" },
+        { 0, 1, "\"features\": [] }" },
+        { 0, 0, "\"features\": null }" },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct sheet s = { 0 };
+        struct devimg_file file = { 0 };
+        const struct devimg_record record = { .kernel_count = 1 };
+        struct devimg_kernel *kernel = DVI_ADD(&file.kernels);
+        assert_non_null(kernel);
+        *kernel = (struct devimg_kernel){ .name = "k",
+                                          .features = cases[i].bits,
+                                          .features_known = cases[i].known };
+        sheet_open(&s);
+        struct dvi_json j = dvi_json_to(s.file);
+        dvi_json_object(&j, NULL, DVI_JSON_ONE_LINE);
+        dvi_json_kernels(&j, &file, &record, NULL);
+        dvi_json_end(&j);
+        assert_int_equal(fclose(s.file), 0);
+        if (strstr(s.text, cases[i].text) == NULL)
+            fail_msg("%s: expected %s", s.text, cases[i].text);
+        free(s.text);
+        DVI_LIST_FREE(&file.kernels);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -241,6 +279,7 @@ int main(void)
         cmocka_unit_test(demangle_stops_at_a_name_that_explodes),
         cmocka_unit_test(sizes_are_rounded_in_binary_units),
         cmocka_unit_test(tables_line_up_without_trailing_blanks),
+        cmocka_unit_test(features_are_listed_as_far_as_they_are_known),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
