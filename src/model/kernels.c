@@ -6,6 +6,7 @@
 
 #include "base/pool.h"
 #include "model/model.h"
+#include "target/aspects.h"
 
 struct job {
     uint32_t image; /* a stored one: it has bytes of its own in the file */
@@ -34,16 +35,10 @@ static void decode_one(void *context, size_t index, unsigned worker)
 /* What the image's descriptor states holds for its kernels, whatever format they are in. */
 static void add_stated_needs(const struct devimg_image *image, struct devimg_kernel *kernel)
 {
-    enum { ASPECT_FP16 = 5, ASPECT_FP64 = 6 }; /* the two numbers that never moved */
     if (image->aspects == NULL)
         return;
     kernel->features_known = 1;
-    for (uint32_t i = 0; i < image->aspect_count; i++) {
-        if (image->aspects[i] == ASPECT_FP16)
-            kernel->features |= DEVIMG_FEATURE_FP16;
-        if (image->aspects[i] == ASPECT_FP64)
-            kernel->features |= DEVIMG_FEATURE_FP64;
-    }
+    kernel->features |= dvi_features_of_aspects(image);
 }
 
 /* Facts that only decoding tells: what a label promised is checked against the bytes. */
