@@ -140,15 +140,31 @@ static enum dvi_exit check_with(struct dvi_line *line, const struct devimg_polic
     return status;
 }
 
+/* Also when the line turns out to be wrong: a stamp stands for a check that passed. */
+static bool remove_stamp(const struct dvi_line *line)
+{
+    struct devimg_error err = { 0 };
+    const struct dvi_setting *stamp = dvi_line_get(line, STAMP);
+    if (stamp == NULL || dvi_stamp_remove(stamp->text, &err) == DEVIMG_OK)
+        return true;
+    dvi_complain(&err);
+    return false;
+}
+
+static void refused(const struct dvi_line *line)
+{
+    (void)remove_stamp(line);
+}
+
 static enum dvi_exit run(struct dvi_line *line)
 {
     struct devimg_error err = { 0 };
     struct devimg_policy *policy = NULL;
-    const struct dvi_setting *stamp = dvi_line_get(line, STAMP);
+    const bool removed = remove_stamp(line);
     if (line->words.count == 0)
         return dvi_usage(line->command, "name a file");
-    if (stamp != NULL && dvi_stamp_remove(stamp->text, &err) != DEVIMG_OK)
-        return complain(&err, DVI_EXIT_UNREADABLE);
+    if (!removed)
+        return DVI_EXIT_UNREADABLE;
     line->out.verdict = true;
     line->out.strict = dvi_line_get(line, STRICT) != NULL;
     if (devimg_policy_new(&policy, &err) != DEVIMG_OK)
@@ -182,4 +198,5 @@ const struct dvi_command dvi_command_check = {
         "devimg check --policy devimg.yaml --write-baseline known.tsv libfoo.so\tAccept today's "
         "findings, to be told of new ones only.\n",
     .run = run,
+    .refused = refused,
 };

@@ -93,14 +93,16 @@ static enum dvi_exit run(const struct dvi_command *command, bool named, int coun
 {
     struct dvi_line line = { 0 };
     enum dvi_exit status = DVI_EXIT_USAGE;
-    if (!dvi_line_parse(&line, command, count, words))
-        status = DVI_EXIT_USAGE;
-    else if (line.help)
+    if (!dvi_line_parse(&line, command, count, words)) {
+        if (command->refused != NULL)
+            command->refused(&line);
+    } else if (line.help) {
         status = print_help(named ? command : NULL);
-    else if (line.version)
+    } else if (line.version) {
         status = print_version();
-    else
+    } else {
         status = command->run(&line);
+    }
     dvi_line_free(&line);
     return status;
 }

@@ -273,6 +273,22 @@ static bool parse_words(struct dvi_line *line, struct words *w)
     return true;
 }
 
+/* What stands behind the word that was wrong, as far as it is understood: nothing more is said. */
+static void take_rest(struct dvi_line *line, struct words *w)
+{
+    for (const char *word = next_word(w); word != NULL && strcmp(word, "--") != 0;
+         word = next_word(w)) {
+        const size_t size = strncmp(word, "--", 2) == 0 ? strcspn(word + 2, "=") : 0;
+        const struct dvi_option *o = size > 0 ? find_long(line->command, word + 2, size) : NULL;
+        if (o == NULL || o->value == DVI_VALUE_NONE)
+            continue;
+        const char *value = word[2 + size] == '=' ? word + size + 3 : next_word(w);
+        struct dvi_setting *s = value != NULL ? DVI_ADD(&line->settings) : NULL;
+        if (s != NULL)
+            *s = (struct dvi_setting){ o, value, 0 };
+    }
+}
+
 const struct dvi_setting *dvi_line_get(const struct dvi_line *line, int id)
 {
     for (size_t i = line->settings.count; i > 0; i--)
@@ -335,8 +351,10 @@ bool dvi_line_parse(struct dvi_line *line, const struct dvi_command *command, in
 {
     struct words w = { words, count };
     *line = (struct dvi_line){ .command = command };
-    if (!parse_words(line, &w))
+    if (!parse_words(line, &w)) {
+        take_rest(line, &w);
         return false;
+    }
     fill_output(line);
     return fill_opts(line);
 }

@@ -78,6 +78,8 @@ struct dvi_command {
     bool reads_files;     /* takes the options about limits and workers */
     const char *examples; /* lines "COMMAND\tWHAT IT DOES" */
     enum dvi_exit (*run)(struct dvi_line *line);
+    /* instead of `run` when the line is wrong and that was said; NULL: nothing to do */
+    void (*refused)(const struct dvi_line *line);
 };
 
 #define DVI_COMMAND(name) extern const struct dvi_command dvi_command_##name;
@@ -96,7 +98,8 @@ const struct dvi_option *dvi_option_at(const struct dvi_command *command, size_t
 
 /**
  * Parse the words after the command's name: options and words may mix, "--" ends the options.
- * Wrong usage is said on stderr. Free the line in either case.
+ * Wrong usage is said on stderr; the line then holds what was understood of it, unchecked. Free the
+ * line in either case.
  */
 bool dvi_line_parse(struct dvi_line *line, const struct dvi_command *command, int count,
                     char *const *words);
