@@ -200,18 +200,7 @@ static void kernels_json(struct dvi_output *out, const char *path, const struct 
     }
     for (size_t i = 0; i < rows->count; i++)
         shown[rows->items[i].index] = 1;
-    size_t at = 0;
-    for (uint32_t r = 0; r < devimg_record_count(file); r++) {
-        const struct devimg_record *record = devimg_record_at(file, r);
-        out->record_count++;
-        dvi_json_object(&out->j, NULL, DVI_JSON_LINES);
-        dvi_json_record_head(&out->j, path, record);
-        dvi_json_images(&out->j, file, record);
-        dvi_json_modules(&out->j, file, record);
-        dvi_json_kernels(&out->j, file, record, shown);
-        dvi_findings_json(out, file, r, findings, &at);
-        dvi_json_end(&out->j);
-    }
+    dvi_json_file(out, file, path, findings, true, shown);
     free(shown);
 }
 

@@ -9,24 +9,6 @@
 #include "output/summary.h"
 #include "output/text.h"
 
-static void list_json(struct dvi_output *out, const struct devimg_file *file, const char *path,
-                      const struct dvi_list_view *view, const struct dvi_findings *findings)
-{
-    size_t at = 0;
-    for (uint32_t r = 0; r < devimg_record_count(file); r++) {
-        const struct devimg_record *record = devimg_record_at(file, r);
-        out->record_count++;
-        dvi_json_object(&out->j, NULL, DVI_JSON_LINES);
-        dvi_json_record_head(&out->j, path, record);
-        dvi_json_images(&out->j, file, record);
-        dvi_json_modules(&out->j, file, record);
-        if (view->kernels)
-            dvi_json_kernels(&out->j, file, record, NULL);
-        dvi_findings_json(out, file, r, findings, &at);
-        dvi_json_end(&out->j);
-    }
-}
-
 /* "SYCL and OpenMP " */
 static void print_offloads(FILE *file, unsigned offloads)
 {
@@ -488,7 +470,7 @@ void dvi_output_list(struct dvi_output *out, const struct devimg_file *file, con
     dvi_output_count(out, &findings);
     dvi_output_damage(out, file);
     if (out->json)
-        list_json(out, file, path, view, &findings);
+        dvi_json_file(out, file, path, &findings, view->kernels, NULL);
     else
         list_text(out, file, path, view, &findings);
     dvi_findings_free(&findings);

@@ -56,12 +56,12 @@ void dvi_json_record_head(struct dvi_json *j, const char *path, const struct dev
         dvi_json_number(j, "descriptors", record->descriptor_count);
 }
 
-static void answer(struct dvi_json *j, const char *key, enum devimg_answer a)
+void dvi_json_answer(struct dvi_json *j, const char *key, enum devimg_answer answer)
 {
-    if (a == DEVIMG_MAYBE)
+    if (answer == DEVIMG_MAYBE)
         dvi_json_null(j, key);
     else
-        dvi_json_bool(j, key, a == DEVIMG_YES);
+        dvi_json_bool(j, key, answer == DEVIMG_YES);
 }
 
 /* null where the file does not state them. */
@@ -117,7 +117,7 @@ static void image_json(struct dvi_json *j, const struct devimg_record *record, u
     dvi_json_number(j, "stored_size", image->stored_size);
     dvi_json_number(j, "size", image->size);
     dvi_json_text(j, "compression", devimg_compression_name(image->compression));
-    answer(j, "registered", image->registered);
+    dvi_json_answer(j, "registered", image->registered);
     dvi_json_number(j, "kernel_count", image->kernel_count);
     dvi_json_number(j, "required_sub_group_size", image->required_sub_group_size);
     numbers_json(j, "aspects", image->aspects, image->aspect_count);
@@ -232,4 +232,22 @@ void dvi_json_kernels(struct dvi_json *j, const struct devimg_file *file,
             kernel_json(j, file, record, devimg_kernel_at(file, index));
     }
     dvi_json_end(j);
+}
+
+void dvi_json_file(struct dvi_output *out, const struct devimg_file *file, const char *path,
+                   const struct dvi_findings *findings, bool kernels, const uint8_t *shown)
+{
+    size_t at = 0;
+    for (uint32_t r = 0; r < devimg_record_count(file); r++) {
+        const struct devimg_record *record = devimg_record_at(file, r);
+        out->record_count++;
+        dvi_json_object(&out->j, NULL, DVI_JSON_LINES);
+        dvi_json_record_head(&out->j, path, record);
+        dvi_json_images(&out->j, file, record);
+        dvi_json_modules(&out->j, file, record);
+        if (kernels)
+            dvi_json_kernels(&out->j, file, record, shown);
+        dvi_findings_json(out, file, r, findings, &at);
+        dvi_json_end(&out->j);
+    }
 }

@@ -3,7 +3,7 @@
 #ifndef DVI_OUTPUT_RECORD_H
 #define DVI_OUTPUT_RECORD_H
 
-#include "output/output.h"
+#include "output/findings.h"
 
 /** `index` of the file as an index of a record that holds [first, first + count); else NONE. */
 uint32_t dvi_within(uint32_t index, uint32_t first, uint32_t count);
@@ -17,5 +17,12 @@ void dvi_json_modules(struct dvi_json *j, const struct devimg_file *file,
 /** Kernels of `record` for which `shown`, one flag a kernel of the file, is set; NULL: all. */
 void dvi_json_kernels(struct dvi_json *j, const struct devimg_file *file,
                       const struct devimg_record *record, const uint8_t *shown);
+/** Every record of the file, with its images, modules and findings; `kernels`: and those `shown`.
+ */
+void dvi_json_file(struct dvi_output *out, const struct devimg_file *file, const char *path,
+                   const struct dvi_findings *findings, bool kernels, const uint8_t *shown);
+
+/** true, false, or null where the file does not tell. */
+void dvi_json_answer(struct dvi_json *j, const char *key, enum devimg_answer answer);
 
 #endif

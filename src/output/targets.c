@@ -4,6 +4,7 @@
 
 #include "output/escape.h"
 #include "output/form.h"
+#include "output/record.h"
 #include "output/text.h"
 #include "target/target.h"
 
@@ -68,14 +69,6 @@ static void list_json(struct dvi_json *j, const char *key, const char *list, con
     dvi_json_end(j);
 }
 
-static void answer_json(struct dvi_json *j, const char *key, enum devimg_answer answer)
-{
-    if (answer == DEVIMG_MAYBE)
-        dvi_json_null(j, key);
-    else
-        dvi_json_bool(j, key, answer == DEVIMG_YES);
-}
-
 static void target_json(struct dvi_json *j, const struct devimg_target *t)
 {
     char ip[DVI_SIZE_ROOM];
@@ -97,10 +90,10 @@ static void target_json(struct dvi_json *j, const struct devimg_target *t)
                 dvi_json_number(j, NULL, UINT64_C(1) << bit);
         dvi_json_end(j);
     }
-    answer_json(j, "fp64", t->fp64);
+    dvi_json_answer(j, "fp64", t->fp64);
     dvi_json_bool(j, "fp64_emulated", t->fp64_emulated != 0);
-    answer_json(j, "fp16", t->fp16);
-    answer_json(j, "dpas", t->dpas);
+    dvi_json_answer(j, "fp16", t->fp16);
+    dvi_json_answer(j, "dpas", t->dpas);
     dvi_json_number(j, "product_family", t->product_family);
     dvi_json_text(j, "source", t->source);
     dvi_json_end(j);
