@@ -10,7 +10,9 @@
  * Text is UTF-8 only where the file wrote UTF-8: names are the bytes of the file, up to a NUL.
  *
  * Threads: an open devimg_file may be read from many threads; opening, devimg_read_kernels() and
- * closing are for one. The library never prints, exits or keeps global state.
+ * closing are for one. The library never prints or exits, handles no signal, and keeps no state but
+ * in the handles that it gives out. (The program devimg guards its mapped files by a SIGBUS
+ * handler; the table for that stays empty in every other program.)
  */
 #ifndef DEVIMG_H
 #define DEVIMG_H
@@ -256,7 +258,9 @@ struct devimg_file;
  * @param err   may be NULL.
  * @return DEVIMG_OK, also for a file without device code (0 images) and for one of which a part is
  *         damaged (findings say which); DEVIMG_UNSUPPORTED when nothing here reads such a file;
- *         DEVIMG_LIMIT, DEVIMG_NOMEM, DEVIMG_IO.
+ *         DEVIMG_TRUNCATED or DEVIMG_MALFORMED when the outermost container is broken, so that
+ *         nothing in it can be found; DEVIMG_LIMIT when a budget is used up;
+ *         DEVIMG_NOMEM; DEVIMG_IO when the system cannot open or read it.
  *
  * Cost: headers, and the archives of native images; portable images are not inflated.
  */
@@ -286,7 +290,9 @@ DEVIMG_API void devimg_close(struct devimg_file *file);
  *
  * A second call does nothing. An image that cannot be decoded becomes a finding of its record.
  * Kernels are in the order of the images, then in the order of the image.
- * @return DEVIMG_OK, DEVIMG_LIMIT (max_kernels, max_total_inflated_size), DEVIMG_NOMEM.
+ * @return DEVIMG_OK, DEVIMG_LIMIT (max_kernels, max_total_inflated_size), DEVIMG_NOMEM, DEVIMG_IO
+ *         when the file changed while it was read. What was decoded before a failure stands, the
+ *         kernels of the other images are missing: do not call it again, close the file.
  */
 DEVIMG_API DEVIMG_CHECKED enum devimg_status devimg_read_kernels(struct devimg_file *file,
                                                                  struct devimg_error *err);
@@ -337,30 +343,57 @@ DEVIMG_API const struct devimg_target *devimg_target_find(const char *name);
 struct devimg_policy;
 DEVIMG_API DEVIMG_CHECKED enum devimg_status devimg_policy_new(struct devimg_policy **out,
                                                                struct devimg_error *err);
-/** YAML; an unknown key or a wrong value is MALFORMED with line and column in the text. */
+/**
+ * Take the keys of a policy file (YAML), which may name other files relative to its own folder.
+ * @return DEVIMG_OK; DEVIMG_MALFORMED for what is no such YAML, an unknown key or a wrong value
+ *         (line and column in the text); DEVIMG_IO when it or a file that it names cannot be read;
+ *         DEVIMG_LIMIT when one of them is too large or nests too deep; DEVIMG_NOMEM. After a
+ *         failure the keys before the wrong one are set: free the policy.
+ */
 DEVIMG_API DEVIMG_CHECKED enum devimg_status devimg_policy_load(struct devimg_policy *policy,
                                                                 const char *path,
                                                                 struct devimg_error *err);
-/** One key, with the value as it would stand on the command line. */
+/**
+ * One key, with the value as it would stand on the command line. "gaps", "rules" and "no-rule"
+ * add up, the others replace what was set.
+ * @return DEVIMG_OK; DEVIMG_MALFORMED for an unknown key or a wrong value; DEVIMG_NOMEM; for
+ *         keys that name a file (scratch.ratchet, baseline, promised) DEVIMG_IO and DEVIMG_LIMIT.
+ */
 DEVIMG_API DEVIMG_CHECKED enum devimg_status devimg_policy_set(struct devimg_policy *policy,
                                                                const char *key, const char *value,
                                                                struct devimg_error *err);
 DEVIMG_API void devimg_policy_free(struct devimg_policy *policy);
 
 /** What checking found, file after file. The policy must outlive it. The findings of a file name
- * its units and kernels: read them before the file is closed. */
+ *  its units and kernels: read them before the file is closed. */
 struct devimg_report;
+/**
+ * An empty report. Where the policy has the key "ocloc", this STARTS that program once for
+ * each listed target (`ocloc ids NAME`) and waits up to 60 seconds each time; nothing else here
+ * starts one.
+ * @return DEVIMG_OK, also when it knows no such name (finish() tells); DEVIMG_IO when it cannot be
+ *         started; DEVIMG_NOMEM.
+ */
 DEVIMG_API DEVIMG_CHECKED enum devimg_status devimg_report_new(const struct devimg_policy *policy,
                                                                struct devimg_report **out,
                                                                struct devimg_error *err);
-/** Check one file. Reads its kernels when a rule needs them. `*first` and `*count` (NULL is fine)
- *  are the range of its findings, those of reading (rule "damaged") included. */
+/**
+ * Check one file. Reads its kernels when a rule needs them. `*first` and `*count` (NULL is fine)
+ * are the range of its findings, those of reading (rule "damaged") included.
+ * @return DEVIMG_OK, whatever was found; as devimg_read_kernels(); DEVIMG_LIMIT past 2^32 findings;
+ *         DEVIMG_NOMEM. After a failure a part of the file's findings may be in the report, and
+ *         nothing is proved of the file.
+ */
 DEVIMG_API DEVIMG_CHECKED enum devimg_status devimg_report_add(struct devimg_report *report,
                                                                struct devimg_file *file,
                                                                uint32_t *first, uint32_t *count,
                                                                struct devimg_error *err);
-/** After the last file: what of the policy itself was not needed (gaps, ratchet, baseline). These
- *  findings carry record DEVIMG_NONE. */
+/**
+ * After the last file: what of the policy itself was not needed (gaps, ratchet, baseline), is
+ * written twice, or differs from what its ocloc says. These findings carry record DEVIMG_NONE. A
+ * second call does nothing.
+ * @return DEVIMG_OK, whatever was found; DEVIMG_NOMEM.
+ */
 DEVIMG_API DEVIMG_CHECKED enum devimg_status devimg_report_finish(struct devimg_report *report,
                                                                   struct devimg_error *err);
 DEVIMG_API uint32_t devimg_report_count(const struct devimg_report *report);

@@ -299,6 +299,9 @@ enum devimg_status devimg_report_finish(struct devimg_report *report, struct dev
 {
     static const struct dvi_check_input nothing = { 0 };
     struct dvi_check check = check_of(report, &nothing);
+    if (report->finished)
+        return DEVIMG_OK;
+    report->finished = true;
     return run_rules(&check, true, err);
 }
 

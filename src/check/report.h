@@ -25,6 +25,7 @@ struct devimg_report {
     DVI_LIST(struct dvi_ip_target) ips; /* sorted by IP version */
     DVI_LIST(struct dvi_ocloc_note) ocloc;
     struct dvi_memory memory;
+    bool finished;
     /* of the file that is checked */
     const struct dvi_check_input *in;
     const char *module_key; /* of the module `module_key_of` */

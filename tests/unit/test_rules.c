@@ -786,6 +786,8 @@ static void unneeded_gap_is_a_note_and_one_off_the_list_a_warning(void **state)
     expect(w, "");
     finish(w);
     expect(w, "note gaps gap-unneeded - k adl-s\nwarning gaps gap-unneeded - k pvc\n");
+    finish(w); /* again */
+    expect(w, "");
 }
 
 /* ---- registration, unmeasured, damaged ---- */
