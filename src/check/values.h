@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Values of a policy's keys, as they stand in a policy file or on the command line. Each of these
+ * is MALFORMED, at the spot, when the text is no such value; `key` is named in the message. */
+#ifndef DVI_CHECK_VALUES_H
+#define DVI_CHECK_VALUES_H
+
+#include "check/policy.h"
+
+struct dvi_word {
+    const char *word;
+    int value;
+};
+
+/** The value of `text` among `words` (ended by a NULL). */
+DEVIMG_CHECKED enum devimg_status dvi_value_word(const char *key, const char *text,
+                                                 const struct dvi_word *words, int *out,
+                                                 const struct dvi_spot *spot,
+                                                 struct devimg_error *err);
+/** The same for words that stand for a choice. */
+DEVIMG_CHECKED enum devimg_status dvi_value_choice(const char *key, const char *text,
+                                                   const struct dvi_word *words,
+                                                   enum dvi_choice *out,
+                                                   const struct dvi_spot *spot,
+                                                   struct devimg_error *err);
+/** Replace `*out` by the comma-separated list, of portable or of native targets only. NOMEM. */
+DEVIMG_CHECKED enum devimg_status dvi_value_targets(struct devimg_policy *policy, const char *key,
+                                                    const char *list, bool portable,
+                                                    struct dvi_target_set *out,
+                                                    const struct dvi_spot *spot,
+                                                    struct devimg_error *err);
+/** "16,32" as bits: n for 2^n. */
+DEVIMG_CHECKED enum devimg_status dvi_value_sizes(const char *value, uint32_t *out,
+                                                  const struct dvi_spot *spot,
+                                                  struct devimg_error *err);
+/** A path, relative to the folder of the policy file; in the arena of the policy. NOMEM. */
+DEVIMG_CHECKED enum devimg_status dvi_value_path(struct devimg_policy *policy, const char *key,
+                                                 const char *value, const char **out,
+                                                 const struct dvi_spot *spot,
+                                                 struct devimg_error *err);
+/** Without the blanks and tabs around it. */
+struct dvi_view dvi_trimmed(struct dvi_view v);
+
+#endif
