@@ -6,6 +6,7 @@
  * image.
  */
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,7 +43,7 @@ static enum devimg_status say_missing(struct state *s, uint32_t index, bool has_
                                       const struct devimg_target *target, struct devimg_error *err)
 {
     const struct devimg_module *module = s->check->in->modules[index];
-    char names[DVI_NAMES_SIZE], ip[24] = "no IP version";
+    char names[DVI_NAMES_SIZE], ip[24] = "no IP version", count[24] = "kernels";
     struct devimg_finding f =
         dvi_finding_of(DEVIMG_ERROR, has_native ? "missing-ip" : "no-native-image", module->record);
     dvi_names_of(module, names);
@@ -52,9 +53,11 @@ static enum devimg_status say_missing(struct state *s, uint32_t index, bool has_
     f.unit = module->unit;
     f.target = target->name;
     f.kernel = module->name_count == 1 ? module->names[0] : NULL;
-    f.message = dvi_message(s->check, "no native image for %s (%s)%s; %" PRIu32 " kernel%s: %s",
-                            target->name, ip, has_native ? "" : ", nor for any other GPU",
-                            module->name_count, module->name_count == 1 ? "" : "s", names);
+    if (module->name_count > 0)
+        (void)snprintf(count, sizeof count, "%" PRIu32 " kernel%s", module->name_count,
+                       module->name_count == 1 ? "" : "s");
+    f.message = dvi_message(s->check, "no native image for %s (%s)%s; %s: %s", target->name, ip,
+                            has_native ? "" : ", nor for any other GPU", count, names);
     f.hint = has_native
                  ? "add the target to the -device list of this unit, or declare a gap with a reason"
                  : "compile this unit with -fsycl-targets=spir64_gen and a -device list";
