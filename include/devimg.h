@@ -130,7 +130,7 @@ struct devimg_opts {
     uint64_t max_total_inflated_size; /**< bytes inflated from one file; default 16 GiB */
     uint32_t max_depth;               /**< containers inside containers; default 8 */
     uint32_t max_members;             /**< members of archives, all together; default 1,000,000 */
-    uint32_t max_images;              /**< images of one file; default 1,000,000 */
+    uint32_t max_images;              /**< images of one file; default 200,000 */
     uint32_t max_kernels;             /**< kernels of one file; default 4,000,000 */
     uint32_t threads;                 /**< workers that inflate and decode; default: the cores */
     int read_whole; /**< 1: read the file into memory instead of mapping it, so that a file cut

@@ -33,7 +33,8 @@ const struct dvi_bundle *dvi_bundle_of(struct dvi_view bytes)
 enum devimg_status dvi_bundles_walk(struct dvi_object *object, struct dvi_found *found,
                                     struct devimg_error *err)
 {
-    struct dvi_claims claims = { 0 };
+    enum { LOOKS = 4 }; /* rows that look at whole sections */
+    struct dvi_claims claims = { .left = (uint64_t)object->file.size * LOOKS };
     enum devimg_status status = DEVIMG_OK;
     for (size_t i = 0; i < ROW_COUNT && status == DEVIMG_OK; i++) {
         if (rows[i]->walk_object == NULL)

@@ -63,7 +63,16 @@ struct dvi_claim {
 struct dvi_claims {
     DVI_LIST(struct dvi_claim) ranges;
     bool sorted;
+    uint64_t left; /* bytes of sections that may still be looked at */
 };
+/** Sections may overlap, many over the same bytes: false when all of them together are more than a
+ *  few times the file. */
+static inline bool dvi_claims_charge(struct dvi_claims *claims, uint64_t size)
+{
+    const bool fits = size <= claims->left;
+    claims->left -= fits ? size : claims->left;
+    return fits;
+}
 /** NOMEM. */
 DEVIMG_CHECKED enum devimg_status dvi_claims_add(struct dvi_claims *claims, struct dvi_view bytes,
                                                  struct devimg_error *err);

@@ -95,20 +95,26 @@ static uint64_t pointer_at(struct reader *r, uint64_t addr)
     return p != NULL && p->value != DVI_EXTERNAL ? p->value : 0;
 }
 
-/* Text is used where it stands: the file's bytes outlive every record made of them. Many pointers
- * may name one long text, so all of it together is bounded: NULL past that, as for no text. */
-static const char *text_at(struct reader *r, uint64_t addr)
+/* The text at an address. Many pointers may name one long text, so all that is looked at is
+ * bounded: false past that, as for no text. */
+static bool view_at(struct reader *r, uint64_t addr, struct dvi_view *out)
 {
-    struct dvi_view bytes = bytes_from(r, addr), text = { 0 };
+    enum { MOST_TEXT = 64 * 1024 };
+    struct dvi_view bytes = bytes_from(r, addr);
+    if (bytes.size > MOST_TEXT)
+        bytes.size = MOST_TEXT;
     if (bytes.size > r->text_left)
         bytes.size = (size_t)r->text_left;
-    if (addr == 0 || dvi_text_at(bytes, 0, "text", &text, NULL) != DEVIMG_OK) {
-        if (bytes.size == r->text_left)
-            r->text_left = 0;
-        return NULL;
-    }
-    r->text_left -= text.size + 1;
-    return (const char *)text.data;
+    const bool found = addr != 0 && dvi_text_at(bytes, 0, "text", out, NULL) == DEVIMG_OK;
+    r->text_left -= found ? out->size + 1 : bytes.size;
+    return found;
+}
+
+/* The same, to keep: a copy, since a mapped file may change while its records are read. */
+static const char *text_at(struct reader *r, uint64_t addr)
+{
+    struct dvi_view text = { 0 };
+    return view_at(r, addr, &text) ? dvi_arena_text(r->found->arena, text) : NULL;
 }
 
 static bool is_external(struct reader *r, uint64_t addr)
@@ -188,6 +194,12 @@ static int by_name(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
+static int name_to_text(const void *key, const void *item)
+{
+    const char *text = *(const char *const *)item;
+    return dvi_compare(*(const struct dvi_view *)key, dvi_view_of(text, strlen(text), NULL));
+}
+
 /* How many properties of "SYCL/exported symbols" are entries: plain functions, not kernels. */
 static enum devimg_status count_exported(struct reader *r, const struct range *properties,
                                          struct dvi_placed *image, struct devimg_error *err)
@@ -202,9 +214,12 @@ static enum devimg_status count_exported(struct reader *r, const struct range *p
         sorted[i] = image->entries[i];
     qsort(sorted, image->entry_count, sizeof *sorted, by_name);
     for (size_t at = 0; at + PROPERTY_SIZE <= properties->bytes.size; at += PROPERTY_SIZE) {
-        const char *name = text_at(r, pointer_at(r, properties->addr + at));
-        if (name != NULL && image->exported_count < image->entry_count &&
-            bsearch(&name, sorted, image->entry_count, sizeof *sorted, by_name) != NULL)
+        struct dvi_view name = { 0 };
+        if (!view_at(r, pointer_at(r, properties->addr + at), &name))
+            return dvi_fail(err, DEVIMG_MALFORMED, properties->bytes, at,
+                            "exported symbol without a name");
+        if (image->exported_count < image->entry_count &&
+            bsearch(&name, sorted, image->entry_count, sizeof *sorted, name_to_text) != NULL)
             image->exported_count++;
     }
     return DEVIMG_OK;
@@ -241,14 +256,18 @@ static enum devimg_status read_requirement(struct reader *r, uint64_t property_a
                                            struct dvi_view property, struct dvi_placed *image,
                                            struct devimg_error *err)
 {
-    const char *name = text_at(r, pointer_at(r, property_addr));
+    struct dvi_view name = { 0 };
     const uint32_t type = dvi_peek32(property, 16);
     const uint64_t value = dvi_peek64(property, 24);
-    if (name == NULL)
+    if (!view_at(r, pointer_at(r, property_addr), &name))
         return dvi_fail(err, DEVIMG_MALFORMED, property, 0, "property without a name");
-    if (strcmp(name, "reqd_sub_group_size") == 0 && type == PROPERTY_U32)
-        image->required_sub_group_size = (uint32_t)value;
-    if (strcmp(name, "aspects") == 0 && type == PROPERTY_BYTES)
+    if (dvi_equals(name, "reqd_sub_group_size") && type == PROPERTY_U32) {
+        if (value > UINT32_MAX)
+            return dvi_fail(err, DEVIMG_MALFORMED, property, 24,
+                            "required sub-group size %" PRIu64 ": a u32 property", value);
+        image->required_sub_group_size = value;
+    }
+    if (dvi_equals(name, "aspects") && type == PROPERTY_BYTES)
         return read_aspects(r, property_addr, value, image, err);
     return DEVIMG_OK;
 }
@@ -256,15 +275,19 @@ static enum devimg_status read_requirement(struct reader *r, uint64_t property_a
 static enum devimg_status read_set(struct reader *r, uint64_t set_addr, struct dvi_placed *image,
                                    struct devimg_error *err)
 {
-    const char *name = text_at(r, pointer_at(r, set_addr));
+    struct dvi_view name = { 0 };
     struct range properties = { 0 };
-    if (name == NULL)
+    if (!view_at(r, pointer_at(r, set_addr), &name))
         return dvi_fail(err, DEVIMG_MALFORMED, bytes_from(r, set_addr), 0,
                         "property set without a name");
     DVI_TRY(range_at(r, set_addr + 8, "properties", &properties, err));
-    if (strcmp(name, "SYCL/exported symbols") == 0)
+    if (properties.bytes.size % PROPERTY_SIZE != 0)
+        return dvi_fail(err, DEVIMG_MALFORMED, properties.bytes, 0,
+                        "properties of %zu bytes: no multiple of %d", properties.bytes.size,
+                        (int)PROPERTY_SIZE);
+    if (dvi_equals(name, "SYCL/exported symbols"))
         return count_exported(r, &properties, image, err);
-    if (strcmp(name, "SYCL/device requirements") != 0)
+    if (!dvi_equals(name, "SYCL/device requirements"))
         return DEVIMG_OK;
     for (size_t at = 0; at + PROPERTY_SIZE <= properties.bytes.size; at += PROPERTY_SIZE)
         DVI_TRY(
@@ -277,6 +300,10 @@ static enum devimg_status read_sets(struct reader *r, uint64_t addr, struct dvi_
 {
     struct range sets = { 0 };
     DVI_TRY(range_at(r, addr, "property sets", &sets, err));
+    if (sets.bytes.size % SET_SIZE != 0)
+        return dvi_fail(err, DEVIMG_MALFORMED, sets.bytes, 0,
+                        "property sets of %zu bytes: no multiple of %d", sets.bytes.size,
+                        (int)SET_SIZE);
     for (size_t at = 0; at + SET_SIZE <= sets.bytes.size; at += SET_SIZE)
         DVI_TRY(read_set(r, sets.addr + at, image, err));
     return DEVIMG_OK;
@@ -398,6 +425,8 @@ static enum devimg_status find_in_place(struct reader *r, descriptor_list *out,
         const struct dvi_section *section = &r->object->sections[s];
         if (section->addr == 0 || section->executable)
             continue;
+        if (!dvi_claims_charge(r->claims, section->data.size))
+            return dvi_fail(err, DEVIMG_MALFORMED, section->data, 0, "sections overlap");
         for (uint64_t at = -section->addr & 7; at + 8 <= section->data.size; at += 8) {
             const uint64_t value = dvi_peek64(section->data, at);
             if (value != 0 && (value & 7) == 0 && at >= 8 && dvi_peek32(section->data, at - 4) == 0)

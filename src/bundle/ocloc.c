@@ -37,7 +37,7 @@ static bool match(struct dvi_view v)
         if (status != DEVIMG_OK) /* damaged: the next name may tell */
             continue;
         if (is_target(member.name) || dvi_equals(member.name, generic_ir))
-            return true;
+            return !dvi_object_matches(member.data); /* a host library may have a "64.o" */
         if (!dvi_starts_with(member.name, "pad_", 4))
             return false;
     }

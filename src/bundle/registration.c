@@ -221,11 +221,15 @@ static const struct scanner *scanner_of(const struct dvi_object *object)
 static void scan_constructors(const struct search *s, scan_code *follow)
 {
     struct dvi_object *o = s->object;
+    uint64_t left = o->file.size; /* tables may overlap */
     for (size_t i = 0; i < o->section_count; i++) {
         const struct dvi_section *table = &o->sections[i];
         if (table->type != SHT_INIT_ARRAY && !dvi_starts_with(table->name, ".init_array", 11) &&
             !dvi_starts_with(table->name, ".ctors", 6))
             continue;
+        if (table->data.size > left)
+            return;
+        left -= table->data.size;
         for (size_t at = 0; at + 8 <= table->data.size; at += 8) {
             const struct dvi_pointer *p = dvi_object_pointer_at(o, table->addr + at);
             const uint64_t function = p != NULL ? p->value : dvi_peek64(table->data, at);
@@ -260,9 +264,19 @@ static void mark_pointed(const struct search *s)
 static void scan_everything(const struct search *s, scan_code *scan)
 {
     const struct dvi_object *o = s->object;
-    for (size_t i = 0; i < o->section_count; i++)
-        if (o->sections[i].executable)
-            scan(s, o->sections[i].data, o->sections[i].addr);
+    uint64_t left = o->file.size; /* sections of code may overlap; past it nothing is sure */
+    for (size_t i = 0; i < o->section_count; i++) {
+        const struct dvi_section *section = &o->sections[i];
+        if (!section->executable)
+            continue;
+        if (section->data.size > left) {
+            for (size_t d = 0; d < s->count; d++)
+                mark(s, s->descriptors[d].addr, DEVIMG_MAYBE);
+            return;
+        }
+        left -= section->data.size;
+        scan(s, section->data, section->addr);
+    }
     mark_pointed(s);
 }
 

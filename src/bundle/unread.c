@@ -26,12 +26,14 @@ static const char *what_is_in(struct dvi_view name)
 }
 
 /* AdaptiveCpp's container has no magic at its start, only this word before its binary part. */
-static bool has_hcf(const struct dvi_section *section, uint64_t *at)
+static bool has_hcf(const struct dvi_section *section, struct dvi_claims *claims, uint64_t *at)
 {
     static const char marker[] = "__acpp_hcf_binary_appendix", start[] = "object-id=";
     if (!dvi_starts_with(section->name, ".rodata", 7) &&
         !dvi_starts_with(section->name, ".data", 5))
         return false;
+    if (!dvi_claims_charge(claims, section->data.size))
+        return false; /* overlapping sections: these bytes were looked at */
     const uint8_t *end = memmem(section->data.data, section->data.size, marker, sizeof marker - 1);
     if (end == NULL)
         return false;
@@ -53,7 +55,7 @@ static enum devimg_status walk_object(struct dvi_object *object, struct dvi_clai
         struct dvi_view gap = { 0 };
         if (what != NULL && !dvi_claims_gap(claims, section->data, &at, &gap))
             continue; /* empty, or a descriptor names all of it */
-        if (what == NULL && !(nothing_found && has_hcf(section, &at)))
+        if (what == NULL && !(nothing_found && has_hcf(section, claims, &at)))
             continue;
         const enum devimg_status status =
             dvi_fail(err, DEVIMG_UNSUPPORTED, section->data, what != NULL ? 0 : at,

@@ -303,7 +303,8 @@ static enum devimg_status found_inside(struct dvi_found *found, const struct dvi
         return dvi_fail(err, DEVIMG_MALFORMED, placed->bytes, 0,
                         "images overlap: with this one they take more than %d times their bundle",
                         (int)MOST_OVERLAP);
-    if (d->out->images.count >= d->file->opts.max_images)
+    if (d->depth == DVI_HEADERS &&
+        atomic_fetch_add(&d->file->described, 1) >= d->file->opts.max_images)
         return dvi_fail(err, DEVIMG_LIMIT, placed->bytes, 0,
                         "more than %" PRIu32 " images (max-images)", d->file->opts.max_images);
     return describe_bytes(d, placed, placed->bytes, DEVIMG_NONE, err);

@@ -41,6 +41,46 @@ static void add_stated_needs(const struct devimg_image *image, struct devimg_ker
     kernel->features |= dvi_features_of_aspects(image);
 }
 
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/*
+ * What the runtime will ask the image for, it must hold: "No kernel named ... was found" otherwise.
+ * Entries that are exported functions are no kernels; the descriptor counts those.
+ */
+static enum devimg_status check_entries(struct devimg_file *file, const struct job *job,
+                                        uint32_t at, const char *record_name,
+                                        struct devimg_error *err)
+{
+    const struct dvi_placed *placed = &file->placed.items[job->image];
+    const struct dvi_described_image *decoded = &job->described.images.items[at];
+    const char *missing = NULL;
+    uint32_t held = 0;
+    if (!placed->entries_known || decoded->names == NULL)
+        return DEVIMG_OK;
+    for (uint32_t i = 0; i < placed->entry_count; i++) {
+        if (bsearch(&placed->entries[i], decoded->names, decoded->name_count,
+                    sizeof *decoded->names, by_text) != NULL)
+            held++;
+        else if (missing == NULL)
+            missing = placed->entries[i];
+    }
+    if (missing == NULL || held + placed->exported_count >= placed->entry_count)
+        return DEVIMG_OK;
+    struct devimg_error lost = { 0 };
+    (void)dvi_fail(&lost, DEVIMG_MALFORMED, placed->bytes, 0,
+                   "%" PRIu32 " of %" PRIu32 " kernels that the descriptor lists are not in the "
+                   "image for %s, the first: %s",
+                   placed->entry_count - placed->exported_count - held,
+                   placed->entry_count - placed->exported_count,
+                   decoded->image.target != NULL ? decoded->image.target : "an unknown target",
+                   missing);
+    return dvi_keep_damage(file, file->images.items[job->image].record, job->image + at,
+                           record_name, &lost, err);
+}
+
 /* Facts that only decoding tells: what a label promised is checked against the bytes. */
 static enum devimg_status take_facts(struct devimg_file *file, const struct job *job,
                                      const char *record_name, struct devimg_error *err)
@@ -104,6 +144,8 @@ static enum devimg_status merge_job(struct devimg_file *file, const struct job *
                                     record_name, &damage->error, err));
     }
     DVI_TRY(take_facts(file, job, record_name, err));
+    for (uint32_t i = 0; i < from->images.count; i++)
+        DVI_TRY(check_entries(file, job, i, record_name, err));
     for (size_t i = 0; i < from->kernels.count; i++) {
         if (file->kernels.count >= file->opts.max_kernels)
             return dvi_fail_plain(err, DEVIMG_LIMIT, record_name,

@@ -423,16 +423,22 @@ static enum devimg_status read_archive(struct devimg_file *file, struct dvi_view
         const uint64_t at = it.at;
         struct devimg_error local = { 0 };
         status = dvi_ar_next(&it, &member, &local);
-        if (status == DEVIMG_OK && !member.special) {
+        const bool too_deep = status == DEVIMG_OK && depth >= file->opts.max_depth;
+        if (too_deep)
+            (void)dvi_fail(&local, DEVIMG_LIMIT, archive, at,
+                           "archives nested more than %" PRIu32 " deep (max-depth)",
+                           file->opts.max_depth);
+        if (status == DEVIMG_OK && !too_deep && !member.special) {
             members++;
             status = count_member(file, archive, at, err);
             if (status == DEVIMG_OK)
                 status = read_member(file, &member, path, depth, err);
-        } else if (status == DEVIMG_TRUNCATED || status == DEVIMG_MALFORMED) {
+        } else if (too_deep || status == DEVIMG_TRUNCATED || status == DEVIMG_MALFORMED) {
             struct devimg_error *kept = DVI_ADD(&damage);
             if (kept != NULL)
                 *kept = local;
-            status = kept == NULL ? DEVIMG_NOMEM : it.at == at ? DEVIMG_END : DEVIMG_OK;
+            const bool stuck = it.at == at || too_deep;
+            status = kept == NULL ? DEVIMG_NOMEM : stuck ? DEVIMG_END : DEVIMG_OK;
         }
     }
     if (status == DEVIMG_END)
@@ -486,7 +492,7 @@ static void fill_defaults(struct devimg_opts *opts, const struct devimg_opts *gi
         opts->max_total_inflated_size = (uint64_t)16 << 30;
     fill_default(&opts->max_depth, 8);
     fill_default(&opts->max_members, 1000000);
-    fill_default(&opts->max_images, 1000000);
+    fill_default(&opts->max_images, 200000);
     fill_default(&opts->max_kernels, 4000000);
     fill_default(&opts->threads, dvi_pool_cores());
     if (opts->threads > 64)
