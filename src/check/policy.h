@@ -120,6 +120,11 @@ DEVIMG_CHECKED enum devimg_status dvi_policy_add_gap(struct devimg_policy *polic
 /** The word of `words` (NULL-ended) nearest to `word`, or NULL when none is near. */
 const char *dvi_nearest_word(const char *word, const char *const *words);
 
+/** dvi_read_text() for a list of what is allowed: one that is not there yet allows nothing. */
+DEVIMG_CHECKED enum devimg_status dvi_read_list(const char *path, uint64_t most,
+                                                struct dvi_arena *arena, struct dvi_view *out,
+                                                struct devimg_error *err);
+
 /**
  * A small text file, copied into the arena; trailing NULs are left out.
  * @return DEVIMG_IO when it cannot be read, DEVIMG_LIMIT past `most` bytes, NOMEM.

@@ -27,16 +27,19 @@ static bool may_hold_kernels(const struct devimg_image *image)
            (dvi_is_native(image) || image->format == DEVIMG_FORMAT_SPIRV);
 }
 
+/* Names alone do not tell: a descriptor lists exported functions beside kernels, so what an image
+ * states of its kernels counts first. */
 bool dvi_needs_coverage(const struct dvi_check *check, const struct devimg_module *module)
 {
-    bool support = module->image_count > 0, kernels = module->name_count > 0;
+    bool support = module->image_count > 0, kernels = false, counted = false;
     for (uint32_t i = 0; i < module->image_count; i++) {
         const struct devimg_image *image = check->in->images[module->images[i]];
         support = support && image->support;
         kernels = kernels || may_hold_kernels(image) ||
                   (image->kernel_count > 0 && image->kernel_count != DEVIMG_UNKNOWN);
+        counted = counted || image->kernel_count != DEVIMG_UNKNOWN;
     }
-    return kernels && !support;
+    return (kernels || (!counted && module->name_count > 0)) && !support;
 }
 
 uint64_t dvi_size_of_image(const struct devimg_image *image)

@@ -46,6 +46,14 @@ static bool wanted(const struct devimg_policy *policy)
 static enum devimg_status run(struct dvi_check *check, struct devimg_error *err)
 {
     const struct dvi_target_set *kinds = &check->policy->fallback;
+    if (check->in->image_count == 0 &&
+        check->target_count == 0) { /* else the rule targets says it */
+        struct devimg_finding f = dvi_finding_of(DEVIMG_ERROR, "no-device-code",
+                                                 check->in->record_count > 0 ? 0 : DEVIMG_NONE);
+        f.message = "the file has no device code, and the policy asks for a fallback";
+        f.hint = "compile and link with -fsycl";
+        return dvi_say(check, &f, err);
+    }
     for (uint32_t i = 0; i < check->in->module_count; i++)
         for (size_t k = 0; k < kinds->known.count; k++)
             if (dvi_needs_coverage(check, check->in->modules[i]))

@@ -68,6 +68,19 @@ static enum devimg_status say_bundled(struct dvi_check *check, uint32_t record, 
     return dvi_say(check, &f, err);
 }
 
+static enum devimg_status say_unsure(struct dvi_check *check, uint32_t record, uint32_t first,
+                                     uint32_t count, struct devimg_error *err)
+{
+    struct devimg_finding f = dvi_finding_of(DEVIMG_NOTE, "registration-unknown", record);
+    f.image = first;
+    f.offset = check->in->images[first]->offset;
+    f.message =
+        dvi_message(check, "whether the program registers %" PRIu32 " image%s cannot be told",
+                    count, count == 1 ? "" : "s");
+    f.hint = "a constructor that hands the descriptor to __sycl_register_lib would tell";
+    return dvi_say(check, &f, err);
+}
+
 static bool is_bundled(const struct devimg_image *image)
 {
     return image->parent == DEVIMG_NONE && strcmp(image->bundle, "clang-bundle") == 0 &&
@@ -78,13 +91,16 @@ static enum devimg_status run_record(struct dvi_check *check, uint32_t index,
                                      struct devimg_error *err)
 {
     const struct devimg_record *record = check->in->records[index];
-    uint32_t first = DEVIMG_NONE, count = 0;
+    uint32_t first = DEVIMG_NONE, count = 0, first_unsure = DEVIMG_NONE, unsure = 0;
     for (uint32_t i = 0; i < record->image_count; i++) {
         const uint32_t at = record->first_image + i;
         const struct devimg_image *image = check->in->images[at];
         if (record->linked == DEVIMG_YES && image->parent == DEVIMG_NONE &&
             image->registered == DEVIMG_NO)
             DVI_TRY(say_not_registered(check, at, err));
+        if (record->linked == DEVIMG_YES && image->parent == DEVIMG_NONE &&
+            image->registered == DEVIMG_MAYBE && unsure++ == 0)
+            first_unsure = at;
         if (record->linked != DEVIMG_NO)
             continue;
         if (is_gen_bitcode(image))
@@ -92,6 +108,8 @@ static enum devimg_status run_record(struct dvi_check *check, uint32_t index,
         if (is_bundled(image) && count++ == 0)
             first = at;
     }
+    if (unsure > 0)
+        DVI_TRY(say_unsure(check, index, first_unsure, unsure, err));
     return count > 0 ? say_bundled(check, index, first, count, err) : DEVIMG_OK;
 }
 

@@ -14,7 +14,8 @@
 struct use {
     uint32_t record, module, image;
     const char *kernel, *target;
-    uint64_t size[DVI_RATCHET_COUNT];
+    uint64_t size[DVI_RATCHET_COUNT]; /* 0 also where the image does not state it */
+    bool is_stated[DVI_RATCHET_COUNT];
 };
 
 struct state {
@@ -41,13 +42,16 @@ static enum devimg_status add_use(struct state *s, const struct devimg_kernel *k
     struct use *use = DVI_ADD(&s->uses);
     if (use == NULL)
         return dvi_fail_memory(err, "scratch");
-    *use = (struct use){ kernel->record,
-                         kernel->module,
-                         kernel->image,
-                         kernel->name,
-                         row != NULL ? row->name : image->target,
-                         { stated(kernel->private_size), stated(kernel->spill_size),
-                           stated(kernel->scratch_size) } };
+    *use = (struct use){
+        kernel->record,
+        kernel->module,
+        kernel->image,
+        kernel->name,
+        row != NULL ? row->name : image->target,
+        { stated(kernel->private_size), stated(kernel->spill_size), stated(kernel->scratch_size) },
+        { kernel->private_size != DEVIMG_UNKNOWN, kernel->spill_size != DEVIMG_UNKNOWN,
+          kernel->scratch_size != DEVIMG_UNKNOWN }
+    };
     return DEVIMG_OK;
 }
 
@@ -119,9 +123,11 @@ static void merge(struct state *s)
             s->uses.items[kept++] = *at;
             continue;
         }
-        for (size_t n = 0; n < DVI_RATCHET_COUNT; n++)
+        for (size_t n = 0; n < DVI_RATCHET_COUNT; n++) {
+            last->is_stated[n] = last->is_stated[n] || at->is_stated[n];
             if (at->size[n] > last->size[n])
                 last->size[n] = at->size[n];
+        }
     }
     s->uses.count = kept;
 }
@@ -141,6 +147,18 @@ static bool within(struct state *s, const struct use *use, const struct dvi_ratc
     return fits;
 }
 
+/* "private 0, spill not stated, buffer 256 bytes" */
+static void sizes_text(const struct use *use, char *out, size_t room)
+{
+    static const char *const names[DVI_RATCHET_COUNT] = { "private", "spill", "buffer" };
+    size_t at = 0;
+    for (size_t n = 0; n < DVI_RATCHET_COUNT && at < room; n++)
+        at += use->is_stated[n] ? (size_t)snprintf(out + at, room - at, "%s%s %" PRIu64,
+                                                   n > 0 ? ", " : "", names[n], use->size[n])
+                                : (size_t)snprintf(out + at, room - at, "%s%s not stated",
+                                                   n > 0 ? ", " : "", names[n]);
+}
+
 static enum devimg_status say_use(struct state *s, const struct use *use, struct devimg_error *err)
 {
     const struct dvi_ratchet *ratchet = &s->check->policy->ratchet;
@@ -155,18 +173,15 @@ static enum devimg_status say_use(struct state *s, const struct use *use, struct
     f.unit = s->check->in->images[use->image]->unit;
     f.kernel = use->kernel;
     f.target = use->target;
-    f.message = line != NULL
-                    ? dvi_message(s->check,
-                                  "uses private %" PRIu64 ", spill %" PRIu64 ", buffer %" PRIu64
-                                  " bytes; the ratchet allows %" PRIu64 ", %" PRIu64 ", %" PRIu64,
-                                  use->size[0], use->size[1], use->size[2], line->most[0],
-                                  line->most[1], line->most[2])
-                    : dvi_message(s->check,
-                                  "uses scratch memory: private %" PRIu64 ", spill %" PRIu64
-                                  ", buffer %" PRIu64 " bytes",
-                                  use->size[0], use->size[1], use->size[2]);
-    f.hint = "lower the register pressure, keep arrays out of private memory, or add a line to the "
-             "ratchet file";
+    char sizes[128];
+    sizes_text(use, sizes, sizeof sizes);
+    f.message = line != NULL ? dvi_message(s->check,
+                                           "uses %s bytes; the ratchet allows %" PRIu64 ", %" PRIu64
+                                           ", %" PRIu64,
+                                           sizes, line->most[0], line->most[1], line->most[2])
+                             : dvi_message(s->check, "uses scratch memory: %s bytes", sizes);
+    f.hint = "lower the register pressure, keep arrays out of private memory, or allow it in a "
+             "ratchet file (--ratchet FILE; docs/rule/scratch.md)";
     return dvi_say(s->check, &f, err);
 }
 
@@ -190,7 +205,7 @@ static enum devimg_status say_used(struct state *s, size_t first, size_t end,
     f.message = dvi_message(s->check, "%zu kernel%s use%s scratch memory: %s%s", kernels,
                             kernels == 1 ? "" : "s", kernels == 1 ? "s" : "", names,
                             kernels > SHOWN ? ", ..." : "");
-    f.hint = "hold it to this with scratch: none, or a ratchet file";
+    f.hint = "scratch: none in the policy makes this an error, a ratchet file allows what is there";
     return dvi_say(s->check, &f, err);
 }
 

@@ -94,6 +94,40 @@ static enum devimg_status look_at_images(struct state *s, const struct devimg_mo
     return DEVIMG_OK;
 }
 
+/* Code for the host's CPU has no format of its own and needs none. */
+static bool is_host_code(const struct devimg_image *image)
+{
+    const struct devimg_target *row =
+        image->target != NULL ? devimg_target_find(image->target) : NULL;
+    return row != NULL && strcmp(row->kind, "cpu") == 0;
+}
+
+/* Code that could not be read, so that nobody can say what it is for; damage says why. */
+static bool is_unreadable(const struct state *s, const struct devimg_module *module, uint32_t i)
+{
+    const struct devimg_image *image = s->check->in->images[module->images[i]];
+    const struct devimg_image *next =
+        i + 1 < module->image_count ? s->check->in->images[module->images[i + 1]] : NULL;
+    const bool has_members = next != NULL && next->parent == module->images[i]; /* they follow it */
+    return image->parent == DEVIMG_NONE && !has_members && !is_host_code(image) &&
+           (image->format == DEVIMG_FORMAT_UNKNOWN || image->format == DEVIMG_FORMAT_ARCHIVE);
+}
+
+static enum devimg_status say_unreadable(struct state *s, uint32_t index, uint32_t image,
+                                         struct devimg_error *err)
+{
+    const struct devimg_module *module = s->check->in->modules[index];
+    struct devimg_finding f = dvi_finding_of(DEVIMG_ERROR, "cannot-tell", module->record);
+    f.module = index;
+    f.unit = module->unit;
+    f.image = image;
+    f.offset = s->check->in->images[image]->offset;
+    f.message = "an image of this module could not be read, so which targets it is for cannot be "
+                "told";
+    f.hint = "see what is said of its damage";
+    return dvi_say(s->check, &f, err);
+}
+
 static enum devimg_status run_module(struct state *s, uint32_t index, struct devimg_error *err)
 {
     const struct dvi_check *check = s->check;
@@ -102,6 +136,9 @@ static enum devimg_status run_module(struct state *s, uint32_t index, struct dev
     memset(s->served, 0, check->target_count);
     memset(s->gaps, 0, check->policy->gaps.count);
     DVI_TRY(look_at_images(s, module, &has_native, err));
+    for (uint32_t i = 0; i < module->image_count; i++)
+        if (is_unreadable(s, module, i))
+            return say_unreadable(s, index, module->images[i], err);
     for (size_t i = 0; i < check->target_count; i++) {
         const struct devimg_target *target = check->targets[i].row;
         if (s->served[i])

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "base/nearest.h"
@@ -25,6 +26,18 @@ static enum devimg_status copy_text(struct dvi_view bytes, uint64_t most, const 
         return dvi_fail_memory(err, path);
     memcpy(copy, bytes.data, size);
     *out = dvi_view_of(copy, size, name);
+    return DEVIMG_OK;
+}
+
+enum devimg_status dvi_read_list(const char *path, uint64_t most, struct dvi_arena *arena,
+                                 struct dvi_view *out, struct devimg_error *err)
+{
+    if (access(path, F_OK) == 0 || errno != ENOENT)
+        return dvi_read_text(path, most, arena, out, err);
+    const char *name = dvi_arena_copy(arena, path);
+    if (name == NULL)
+        return dvi_fail_memory(err, path);
+    *out = dvi_view_of(NULL, 0, name);
     return DEVIMG_OK;
 }
 

@@ -94,6 +94,18 @@ static enum dvi_exit read_policy(const struct dvi_line *line, struct devimg_poli
     return DVI_EXIT_OK;
 }
 
+/* A pass that nothing was asked for must not look like one that something was. */
+static void say_unasked(const struct dvi_line *line)
+{
+    for (size_t i = 0; i < line->settings.count; i++)
+        if (line->settings.items[i].option->key != NULL ||
+            line->settings.items[i].option->id == POLICY)
+            return;
+    fputs("devimg check: no policy and no targets were given: only damage and registration are "
+          "looked at\n",
+          stderr);
+}
+
 static void check_file(struct dvi_line *line, struct devimg_report *report, const char *path)
 {
     struct devimg_error err = { 0 };
@@ -170,6 +182,8 @@ static enum dvi_exit run(struct dvi_line *line)
     if (devimg_policy_new(&policy, &err) != DEVIMG_OK)
         return complain(&err, DVI_EXIT_UNREADABLE);
     enum dvi_exit status = read_policy(line, policy);
+    if (status == DVI_EXIT_OK)
+        say_unasked(line);
     if (status == DVI_EXIT_OK)
         status = check_with(line, policy);
     devimg_policy_free(policy);

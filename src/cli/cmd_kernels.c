@@ -32,17 +32,26 @@ static bool read_targets(const struct dvi_line *line, struct dvi_target_set *set
     return true;
 }
 
-/* A name that no table has may still be one that a file uses; say so only when nothing matched. */
-static void complain_unknown(const struct dvi_target_set *set)
+/* A version that no table has may still be one that a file states; any other name is a slip. */
+static bool is_version(const char *name)
 {
+    return name[strspn(name, "0123456789.")] == '\0';
+}
+
+static enum dvi_exit refuse_unknown(const struct dvi_line *line, const struct dvi_target_set *set)
+{
+    if (dvi_line_get(line, TARGET) != NULL && set->known.count + set->unknown.count == 0)
+        return dvi_usage(line->command, "--target: name a target");
     for (size_t i = 0; i < set->unknown.count; i++) {
-        const char *nearest = dvi_target_nearest(set->unknown.items[i]);
-        fputs("devimg: no kernel is for \"", stderr);
-        dvi_escape(stderr, set->unknown.items[i]);
-        fputs("\", which no table has", stderr);
-        fprintf(stderr, "%s%s%s\n", nearest != NULL ? ": did you mean " : "",
-                nearest != NULL ? nearest : "", nearest != NULL ? "?" : "");
+        const char *name = set->unknown.items[i], *nearest = dvi_target_nearest(name);
+        if (is_version(name))
+            continue;
+        if (nearest != NULL)
+            return dvi_usage(line->command, "--target: no target \"%s\": did you mean %s?", name,
+                             nearest);
+        return dvi_usage(line->command, "--target: no target \"%s\"", name);
     }
+    return DVI_EXIT_OK;
 }
 
 static enum dvi_exit show(struct dvi_line *line, const struct dvi_target_set *set)
@@ -50,7 +59,6 @@ static enum dvi_exit show(struct dvi_line *line, const struct dvi_target_set *se
     const struct dvi_setting *sort = dvi_line_get(line, SORT);
     const struct dvi_setting *worst = dvi_line_get(line, WORST);
     struct dvi_kernel_view view = { .mangled = dvi_line_get(line, MANGLED) != NULL };
-    uint64_t shown = 0;
     if (dvi_line_get(line, TARGET) != NULL)
         view.targets = set;
     if (worst != NULL) {
@@ -64,11 +72,9 @@ static enum dvi_exit show(struct dvi_line *line, const struct dvi_target_set *se
         const char *path = line->words.items[i];
         struct devimg_file *file = dvi_open_input(line, path, true);
         if (file != NULL)
-            shown += dvi_output_kernels(&line->out, file, path, &view);
+            (void)dvi_output_kernels(&line->out, file, path, &view);
         devimg_close(file);
     }
-    if (shown == 0)
-        complain_unknown(set);
     return dvi_output_end(&line->out);
 }
 
@@ -80,6 +86,8 @@ static enum dvi_exit run(struct dvi_line *line)
     if (line->words.count == 0)
         status = dvi_usage(line->command, "name a file");
     else if (read_targets(line, &set, &arena))
+        status = refuse_unknown(line, &set);
+    if (status == DVI_EXIT_OK)
         status = show(line, &set);
     dvi_target_set_free(&set);
     dvi_arena_free(&arena);

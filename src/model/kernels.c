@@ -247,5 +247,10 @@ enum devimg_status devimg_read_kernels(struct devimg_file *file, struct devimg_e
     free(d.jobs);
     free(d.workers);
     file->kernels_read = status == DEVIMG_OK;
+    if (status != DEVIMG_OK) { /* half of the kernels are none */
+        file->kernels.count = 0;
+        for (size_t i = 0; i < file->records.count; i++)
+            file->records.items[i].first_kernel = file->records.items[i].kernel_count = 0;
+    }
     return status;
 }

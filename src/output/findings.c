@@ -227,12 +227,12 @@ static void print_message(FILE *file, const struct devimg_finding *f, size_t tar
     free(before);
 }
 
-/* "28 in all: for acm-g10 acm-g12 (2), in 14 modules (-v lists them)"; sorted by target. */
+/* "28 findings: for acm-g10 acm-g12 (2), in 14 modules (-v lists them)"; sorted by target. */
 static void print_more(FILE *file, const struct fold *fold, size_t targets, size_t modules)
 {
     enum { MOST_TARGETS = 24 };
     size_t printed = 0;
-    fprintf(file, "    %zu in all", fold->count);
+    fprintf(file, "    %zu findings", fold->count);
     for (size_t i = 0; i < fold->count && printed < MOST_TARGETS; i++) {
         const char *target = fold->items[i].finding->target;
         if (target == NULL ||
@@ -278,6 +278,7 @@ static void print_fold(const struct dvi_output *out, const struct devimg_file *f
 bool dvi_findings_print(const struct dvi_output *out, const struct devimg_file *file,
                         const struct dvi_findings *findings)
 {
+    enum { MOST_FOLDS = 50 }; /* a log is read by people; errors come first */
     const size_t count = findings->count;
     struct fold *folds = calloc(count > 0 ? count : 1, sizeof *folds);
     struct dvi_finding_ref *items = calloc(count > 0 ? count : 1, sizeof *items);
@@ -285,16 +286,18 @@ bool dvi_findings_print(const struct dvi_output *out, const struct devimg_file *
         for (size_t i = 0; i < count; i++)
             items[i] = findings->items[i];
         const size_t fold_count = fold(items, count, out->verbose > 0, folds);
-        for (size_t i = 0; i < fold_count; i++) {
+        const size_t shown = out->verbose > 0 || fold_count <= MOST_FOLDS ? fold_count : MOST_FOLDS;
+        for (size_t i = 0; i < shown; i++) {
             const struct devimg_finding *f = folds[i].items->finding;
             print_fold(out, file, &folds[i]);
-            if (f->hint != NULL &&
-                (i + 1 == fold_count || !same_hint(f, folds[i + 1].items->finding))) {
+            if (f->hint != NULL && (i + 1 == shown || !same_hint(f, folds[i + 1].items->finding))) {
                 fputs("    hint: ", out->file);
                 dvi_escape(out->file, f->hint);
                 putc('\n', out->file);
             }
         }
+        if (shown < fold_count)
+            fprintf(out->file, "  and %zu more like these (-v lists them)\n", fold_count - shown);
     }
     const bool ok = folds != NULL && items != NULL;
     free(folds);

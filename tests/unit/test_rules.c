@@ -113,6 +113,7 @@ static uint32_t image_of(struct world *w, uint32_t module, enum devimg_format fo
                                           .size = 1000,
                                           .compression = DEVIMG_COMPRESSION_ZSTD,
                                           .registered = DEVIMG_YES,
+                                          .kernel_count = 1,
                                           .required_sub_group_size = DEVIMG_UNKNOWN };
     w->records[0].image_count = w->image_count;
     if (module != DEVIMG_NONE)
@@ -257,8 +258,7 @@ static void support_images_and_modules_without_kernels_need_no_coverage(void **s
     set(w, "targets", "adl-s");
     native(w, module_of(w, NULL, "k", NULL), "adl-s", DVI_IP(12, 2, 0));
     const uint32_t m = module_of(w, NULL, "unused", NULL);
-    w->modules[m].name_count = 0;
-    spirv(w, m);
+    w->images[spirv(w, m)].kernel_count = 0; /* exported functions only: "unused" is one */
     spirv(w, DEVIMG_NONE);
     check_file(w);
     expect(w, "");
@@ -277,7 +277,7 @@ static void native_or_spirv_image_of_unknown_kernels_needs_coverage(void **state
     w->images[member].parent = archive;
     w->images[member].kernel_count = DEVIMG_UNKNOWN;
     w->images[spirv(w, 1)].kernel_count = DEVIMG_UNKNOWN;
-    native(w, 2, "adl-s", DVI_IP(12, 2, 0)); /* known to have none */
+    w->images[native(w, 2, "adl-s", DVI_IP(12, 2, 0))].kernel_count = 0;
     check_file(w);
     expect(w, "warning targets patchtoken - - -\n"
               "error targets missing-ip 0 - pvc\n"
@@ -381,12 +381,23 @@ static void unlisted_image_is_an_error_bare_and_in_an_archive(void **state)
     set(w, "targets", "adl-s");
     const uint32_t m = module_of(w, NULL, "k", NULL);
     const uint32_t archive = image_of(w, m, DEVIMG_FORMAT_ARCHIVE, NULL, DEVIMG_UNKNOWN);
-    native(w, m, "adl-s", DVI_IP(12, 2, 0));
     w->images[native(w, m, "pvc", DVI_IP(12, 60, 7))].parent = archive;
+    native(w, m, "adl-s", DVI_IP(12, 2, 0));
     native(w, m, "lnl-m", DVI_IP(20, 4, 4));
     check_file(w);
     expect(w, "error extra-targets extra-target 0 - lnl-m\n"
               "error extra-targets extra-target 0 - pvc\n");
+}
+
+static void module_with_an_unread_archive_is_not_said_to_lack_targets(void **state)
+{
+    struct world *w = *state;
+    set(w, "targets", "adl-s,pvc");
+    const uint32_t m = module_of(w, NULL, "k", NULL);
+    image_of(w, m, DEVIMG_FORMAT_ARCHIVE, NULL, DEVIMG_UNKNOWN);
+    spirv(w, m);
+    check_file(w);
+    expect(w, "error targets cannot-tell 0 - -\n");
 }
 
 static void unlisted_image_is_fine_when_allowed(void **state)
@@ -855,7 +866,7 @@ static void setting_changes_errors_and_leaves_notes(void **state)
     set(w, "rules", "targets=warning, fallback=note");
     set(w, "fallback", "spir64");
     const uint32_t m = module_of(w, NULL, "k", NULL);
-    image_of(w, m, DEVIMG_FORMAT_ARCHIVE, NULL, DEVIMG_UNKNOWN);
+    image_of(w, m, DEVIMG_FORMAT_BITCODE, NULL, DEVIMG_UNKNOWN);
     check_file(w);
     expect(w, "warning targets no-native-image 0 k adl-s\n"
               "note targets gap 0 k lnl-m\n"
@@ -1053,6 +1064,7 @@ static void findings_past_the_budget_are_counted(void **state)
                                                .format = DEVIMG_FORMAT_SPIRV,
                                                .target = "spir64",
                                                .ip_version = DEVIMG_UNKNOWN,
+                                               .kernel_count = 1,
                                                .required_sub_group_size = DEVIMG_UNKNOWN,
                                                .registered = DEVIMG_YES,
                                                .bundle = "dpcpp" };
@@ -1098,6 +1110,7 @@ int main(void)
         TEST(empty_target_list_without_native_images_passes),
         TEST(patch_token_images_serve_and_warn_once),
         TEST(unlisted_image_is_an_error_bare_and_in_an_archive),
+        TEST(module_with_an_unread_archive_is_not_said_to_lack_targets),
         TEST(unlisted_image_is_fine_when_allowed),
         TEST(generic_ir_of_an_archive_is_no_fallback),
         TEST(unregistered_portable_image_is_no_fallback),
