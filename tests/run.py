@@ -275,6 +275,16 @@ def shape(doc):
             "findings": [(f["rule"], f["code"], f["target"]) for f in record["findings"]]}
 
 
+def tools(build, _):
+    """SPIR-V as spirv-dis, zebin as llvm-readelf and PyYAML, sections as clang-offload-bundler."""
+    script = os.path.join(HERE, "image", "compare_tools.py")
+    status, out, err = build.run([sys.executable, script, build.program], cwd=ROOT)
+    if status == 77:
+        print(tail(out))
+        return
+    build.say(status == 0, "tools: nothing differs", tail(out) + tail(err))
+
+
 def readelf(build, _):
     """Fixtures and libraries of this system: sections, symbols and pointers are those of readelf."""
     script = os.path.join(HERE, "object", "compare_readelf.py")
@@ -489,13 +499,13 @@ def hostile(build, _):
                   "exit %s\n%s\n%s" % (status, tail(out), tail(err)))
 
 
-SUITES = [unit, cli, schema, facts, readelf, metamorphic, examples, exports, damage, odd, hostile]
+SUITES = [unit, cli, schema, facts, tools, readelf, metamorphic, examples, exports, damage, odd, hostile]
 
 
 def repository(results):
-    """Layers and docs: no build needed."""
-    for tool in ("check_layers.py", "check_docs.py"):
-        p = subprocess.run([sys.executable, os.path.join(ROOT, "tools", tool)],
+    """Layers, docs and the generator of target tables: no build needed."""
+    for tool in ("tools/check_layers.py", "tools/check_docs.py", "tests/target/test_gen.py"):
+        p = subprocess.run([sys.executable, os.path.join(ROOT, tool)],
                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
         results.say(p.returncode == 0, "repository: " + tool, p.stdout.decode())
 

@@ -220,7 +220,9 @@ class Comparison:
         expected = []
         for k in info["kernels"] or []:
             env, user = k.get("execution_env", {}), k.get("user_attributes", {})
-            buffers = [b["size"] for b in k.get("per_thread_memory_buffers", [])
+            # compute-runtime's zebin decoder: a size of one work-item counts for each SIMD lane
+            buffers = [b["size"] * (env["simd_size"] if b.get("is_simt_thread") else 1)
+                       for b in k.get("per_thread_memory_buffers") or []
                        if b["type"] in ("scratch", "global")]
             expected.append({
                 "name": k["name"], "sub_group_size": env.get("simd_size"),
