@@ -36,6 +36,7 @@ DATA = os.path.join(HERE, "data")
 INTEL = os.path.join(DATA, "intel")
 sys.path.insert(0, HERE)
 import compare_facts  # noqa: E402
+import shapes  # noqa: E402
 
 SECONDS = 120
 TARGETS = "tgllp,adl-s,dg2-g11"
@@ -295,6 +296,30 @@ def readelf(build, _):
     build.say(status == 0, "readelf: nothing differs", tail(out) + tail(err))
 
 
+def link_shapes(build, _):
+    """One descriptor in many link shapes: found, registered or not, of which unit."""
+    spv = os.path.join(HERE, shapes.SPV)
+    for name, commands, descriptors, answers, units in shapes.cases():
+        tool = shapes.missing_tool(commands)
+        if tool:
+            print("skipped: %s: there is no %s" % (name, tool))
+            continue
+        with tempfile.TemporaryDirectory() as t:
+            shapes.prepare(t)
+            bad = [tail(e) for s, _, e in (build.run(["sh", "-c", c.replace("@SPV@", spv)], cwd=t)
+                                           for c in commands) if s != 0]
+            status, out, err = build.devimg("list", os.path.join(t, "out"), "--format", "json")
+        if bad or not out:
+            build.say(False, "link_shapes: " + name, "\n".join(bad) + tail(err))
+            continue
+        record = json.loads(out)["files"][0]
+        top = [i for i in record["images"] if i["parent"] is None]
+        found = (record["descriptors"], {i["registered"] for i in top}, {i["unit"] for i in top})
+        expected = (descriptors, answers, units)
+        build.say(found == expected and top, "link_shapes: " + name,
+                  "descriptors, registered, units: %s, expected %s" % (found, expected))
+
+
 def metamorphic(build, _):
     """strip, objcopy, patchelf, a prelinked base, an archive: same images, same verdict."""
     rewrites = {
@@ -499,7 +524,7 @@ def hostile(build, _):
                   "exit %s\n%s\n%s" % (status, tail(out), tail(err)))
 
 
-SUITES = [unit, cli, schema, facts, tools, readelf, metamorphic, examples, exports, damage, odd, hostile]
+SUITES = [unit, cli, schema, facts, tools, readelf, link_shapes, metamorphic, examples, exports, damage, odd, hostile]
 
 
 def repository(results):
