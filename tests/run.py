@@ -486,6 +486,25 @@ def section_headers(d):
     return [table + 64 * i for i in range(count)]
 
 
+def many_members_of_one_name():
+    """20,000 members whose names start in one table of 2 MB without an end."""
+    table = b"x" * (2 << 20)
+    head = lambda name, size: b"%-16s%-12d%-6d%-6d%-8d%-10d`\n" % (name, 0, 0, 0, 0, size)
+    return b"!<arch>\n" + head(b"//", len(table)) + table + b"".join(
+        head(b"/%d" % i, 0) for i in range(20000))
+
+
+def many_sections_over_the_same_bytes():
+    """ELF64 of 30,000 sections "__CLANG_OFFLOAD_BUNDLE__sycl-spir64", all over the same megabyte."""
+    count, body, names = 30000, b"\1" * (1 << 20), b"\0__CLANG_OFFLOAD_BUNDLE__sycl-spir64\0"
+    table = 64 + len(body) + len(names)
+    head = b"\177ELF\2\1\1" + bytes(9) + struct.pack(
+        "<HHIQQQIHHHHHH", 3, 62, 1, 0, 0, table, 0, 64, 56, 0, 64, count, 1)
+    section = lambda name, kind, at, size: struct.pack("<IIQQQQIIQQ", name, kind, 2, at, at, size, 0, 0, 16, 0)
+    return (head + body + names + bytes(64) + section(0, 3, 64 + len(body), len(names)) +
+            section(1, 1, 64, len(body)) * (count - 2))
+
+
 def hostile(build, _):
     """Headers that claim the impossible: an answer in seconds, little memory, no crash."""
     limit = lambda: resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
@@ -522,6 +541,13 @@ def hostile(build, _):
         build.say(status == 1 and b"max-inflated-size" in out,
                   "hostile: 600 MiB of zeroes in a small frame end in a named limit",
                   "exit %s\n%s\n%s" % (status, tail(out), tail(err)))
+        for make in (many_members_of_one_name, many_sections_over_the_same_bytes):
+            with open(os.path.join(t, "many"), "wb") as f:
+                f.write(make())
+            status, out, err = build.devimg("list", os.path.join(t, "many"), "--format", "json",
+                                            seconds=20, **more)
+            build.say(status == 1, "hostile: " + make.__name__,
+                      "exit %s\n%s\n%s" % (status, tail(out), tail(err)))
 
 
 SUITES = [unit, cli, schema, facts, tools, readelf, link_shapes, metamorphic, examples, exports, damage, odd, hostile]
