@@ -55,6 +55,11 @@ struct dvi_worker {
     struct dvi_buffer buffer;
 };
 
+/** Read the whole file into records, images, modules and findings of damage. @return as
+ *  devimg_open() does. */
+DEVIMG_CHECKED enum devimg_status dvi_records_read(struct devimg_file *file,
+                                                   struct devimg_error *err);
+
 /** How much to look at. */
 enum dvi_depth {
     DVI_HEADERS, /* facts; kernels only where no container lists the entries */
