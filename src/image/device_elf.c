@@ -5,6 +5,7 @@
  *            ELF64   ELF32
  *   e_type   16      16      u16, then e_machine u16
  *   e_shoff  40      32
+ *   e_flags  48      36      u32, right behind e_shoff
  *   e_shentsize, e_shnum, e_shstrndx: 58, 46
  *   section: name u32, type u32; offset 24/16, size 32/20
  */
@@ -35,7 +36,8 @@ enum devimg_status dvi_device_elf_open(struct dvi_view v, struct dvi_device_elf 
     elf.wide = v.data[4] == 2;
     struct dvi_cursor c = dvi_cursor_at(v, elf.wide ? 40 : 32);
     const uint64_t table = elf.wide ? dvi_le64(&c) : dvi_le32(&c);
-    dvi_skip(&c, 4 + 2 + 2 + 2);
+    elf.flags = dvi_le32(&c);
+    dvi_skip(&c, 2 + 2 + 2); /* e_ehsize, e_phentsize, e_phnum */
     elf.entry_size = dvi_le16(&c);
     elf.section_count = dvi_le16(&c);
     const uint32_t names_index = dvi_le16(&c);

@@ -9,6 +9,7 @@ struct dvi_device_elf {
     struct dvi_view file;
     bool wide; /* ELF64 */
     uint16_t type, machine;
+    uint32_t flags;          /* e_flags */
     struct dvi_view headers; /* the section table */
     struct dvi_view names;   /* empty: sections have no names */
     uint32_t section_count, entry_size;

@@ -269,6 +269,10 @@ static enum devimg_status read_events(struct reader *r, struct devimg_error *err
         if (!yaml_parser_parse(&r->parser, &event)) {
             if (r->parser.error == YAML_MEMORY_ERROR)
                 return dvi_fail_memory(err, r->text.source);
+            if (r->parser.error == YAML_READER_ERROR) /* it has no line yet */
+                return dvi_fail(err, DEVIMG_MALFORMED, r->text, r->parser.problem_offset,
+                                ".ze_info: %s: expected UTF-8 without control characters",
+                                r->parser.problem);
             return fail_at(r, &r->parser.problem_mark, DEVIMG_MALFORMED,
                            r->parser.problem != NULL ? r->parser.problem : "no YAML", err);
         }

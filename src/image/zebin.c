@@ -2,10 +2,12 @@
 /*
  * zebin: an ELF of Intel GPU code.
  * Sources: intel/intel-graphics-compiler IGC/ZEBinWriter/zebin/spec/elf.md and zeinfo.md;
- * intel/compute-runtime shared/source/device_binary_format/zebin/zebin_elf.h, zebin_decoder.cpp.
+ * intel/compute-runtime shared/source/device_binary_format/zebin/zebin_elf.h, zebin_decoder.cpp,
+ * shared/source/device_binary_format/device_binary_format_zebin.cpp.
  *
- *   e_machine 205 (EM_INTELGT) with any e_type, or, as older compilers wrote it, e_type 0xff11
- *   (relocatable), 0xff12 (executable), 0xff13 (dynamic) with the product family in e_machine.
+ *   e_machine 205 (EM_INTELGT) with any e_type; or, as older compilers wrote it, e_type 0xff11
+ *   (relocatable), 0xff12 (executable), 0xff13 (dynamic); or a section of type 0xff000011.
+ *   In the last two e_machine is the product family, or, with bit 15 of e_flags, the core family.
  *   .text.<kernel>            code
  *   .ze_info  0xff000011      YAML: kernels and what they need
  *   .note.intelgt.compat      notes: owner size u32 (8), size u32, type u32, "IntelGT\0", data
@@ -23,6 +25,7 @@ enum {
     MACHINE_INTELGT = 205,
     TYPE_FIRST = 0xff11,
     TYPE_LAST = 0xff13,
+    FLAG_MACHINE_IS_CORE = 1 << 15,
     SECTION_ZE_INFO = (int)0xff000011,
     SECTION_NOTE = 7,
     NOTE_FAMILY = 1,
@@ -34,11 +37,21 @@ enum {
 static const char owner[] = "IntelGT";
 static const uint32_t config_reserved = 0x3fc0; /* bits 13:6 */
 
+/* Also when the bytes of the section are cut: then reading says what is wrong. */
+static bool has_ze_info(struct dvi_view v)
+{
+    struct dvi_device_elf elf = { 0 };
+    struct dvi_device_section info = { 0 };
+    return dvi_device_elf_open(v, &elf, NULL) == DEVIMG_OK &&
+           dvi_device_elf_find(&elf, (uint32_t)SECTION_ZE_INFO, &info, NULL) != DEVIMG_END;
+}
+
 static bool match(struct dvi_view v)
 {
     uint16_t type = 0, machine = 0;
     return dvi_device_elf_peek(v, &type, &machine) &&
-           (machine == MACHINE_INTELGT || (type >= TYPE_FIRST && type <= TYPE_LAST));
+           (machine == MACHINE_INTELGT || (type >= TYPE_FIRST && type <= TYPE_LAST) ||
+            has_ze_info(v));
 }
 
 static enum devimg_status note_u32(struct dvi_view data, const char *what, uint64_t *out,
@@ -100,6 +113,16 @@ static bool is_kernel_code(const struct dvi_device_section *section)
            !dvi_equals(section->name, ".text.Intel_Symbol_Table_Void_Program");
 }
 
+/* Notes, where there are any, have said it already. */
+static void take_machine(const struct dvi_device_elf *elf, struct dvi_image_facts *out)
+{
+    if (elf->machine == MACHINE_INTELGT || elf->machine == 0)
+        return;
+    uint64_t *family = elf->flags & FLAG_MACHINE_IS_CORE ? &out->core_family : &out->product_family;
+    if (*family == DEVIMG_UNKNOWN)
+        *family = elf->machine;
+}
+
 static enum devimg_status facts(struct dvi_view image, struct dvi_arena *arena,
                                 struct dvi_image_facts *out, struct devimg_error *err)
 {
@@ -120,8 +143,7 @@ static enum devimg_status facts(struct dvi_view image, struct dvi_arena *arena,
         has_notes = true;
         DVI_TRY(read_notes(section.data, arena, out, err));
     }
-    if (elf.machine != MACHINE_INTELGT && out->product_family == DEVIMG_UNKNOWN)
-        out->product_family = elf.machine & 0x7fff;
+    take_machine(&elf, out);
     if (!has_info)
         return dvi_fail(err, DEVIMG_MALFORMED, image, 0,
                         "zebin without a section .ze_info among %" PRIu32, elf.section_count);
@@ -135,15 +157,21 @@ static int by_name(const void *a, const void *b)
                   (*(const struct devimg_kernel *const *)b)->name);
 }
 
-/* `name` is not NUL-terminated. */
+/* Order of a kernel's name, of any length, and of one in the file, which holds no NUL. No more of
+ * the kernel's is looked at than the other is long: one long name may be met once a section. */
+static int compare_name(const char *kernel, struct dvi_view name)
+{
+    const int order = strncmp(kernel, (const char *)name.data, name.size);
+    return order != 0 ? order : kernel[name.size] != 0;
+}
+
 static struct devimg_kernel *kernel_named(struct devimg_kernel **sorted, size_t count,
                                           struct dvi_view name)
 {
     size_t low = 0, high = count;
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
-        const char *text = sorted[middle]->name;
-        const int order = dvi_compare(dvi_view_of(text, strlen(text), NULL), name);
+        const int order = compare_name(sorted[middle]->name, name);
         if (order == 0)
             return sorted[middle];
         if (order < 0)

@@ -325,6 +325,18 @@ static void a_scalar_alone_is_malformed(void **state)
     release(&r);
 }
 
+static void bytes_that_are_no_utf8_are_malformed_where_they_stand(void **state)
+{
+    (void)state;
+    struct result r;
+    static const char text[] = "kernels:\n- name: k\n- name: \xff\n";
+    read_text(&r, text);
+    assert_int_equal(r.status, DEVIMG_MALFORMED);
+    assert_int_equal(r.err.offset, strchr(text, 0xff) - text);
+    assert_non_null(strstr(r.err.text, "UTF-8"));
+    release(&r);
+}
+
 static void kernels_past_the_limit_are_limit(void **state)
 {
     (void)state;
@@ -493,6 +505,7 @@ int main(void)
         cmocka_unit_test(trailing_nuls_are_no_part_of_the_text),
         cmocka_unit_test(texts_without_kernels_have_none),
         cmocka_unit_test(a_scalar_alone_is_malformed),
+        cmocka_unit_test(bytes_that_are_no_utf8_are_malformed_where_they_stand),
         cmocka_unit_test(kernels_past_the_limit_are_limit),
         cmocka_unit_test(nesting_past_16_is_malformed),
         cmocka_unit_test(deep_nesting_takes_little_time),

@@ -317,37 +317,123 @@ static void code_sections_count_kernels(void **state)
     release(&r);
 }
 
-static void old_types_give_the_family_in_the_machine(void **state)
+static void old_types_give_a_family_in_the_machine(void **state)
 {
     (void)state;
     struct file f;
     struct result r;
     const struct section sections[] = { INFO };
-    for (uint16_t type = 0xff10; type <= 0xff14; type++) {
-        build(&f, true, type, 0x84f6, sections, 1);
-        const bool known = type >= 0xff11 && type <= 0xff13;
-        assert_true(dvi_image_zebin.match(dvi_view_of(f.bytes, f.size, "z")) == known);
-        if (!known)
-            continue;
+    for (uint16_t type = 0xff11; type <= 0xff13; type++) {
+        build(&f, true, type, 1270, sections, 1);
+        assert_true(dvi_image_zebin.match(dvi_view_of(f.bytes, f.size, "z")));
         decode(&r, f.bytes, f.size);
         assert_int_equal(r.facts_status, DEVIMG_OK);
         assert_int_equal(r.facts.product_family, 1270);
+        assert_true(r.facts.core_family == DEVIMG_UNKNOWN);
         release(&r);
     }
 }
 
-static void other_machines_are_no_zebin(void **state)
+/* elf.md, TargetFlags: machineEntryUsesGfxCoreInsteadOfProductFamily is bit 15 of e_flags. */
+static void flag_15_makes_the_machine_a_core_family(void **state)
 {
     (void)state;
     struct file f;
+    struct result r;
     const struct section sections[] = { INFO };
-    build(&f, true, REL, 62, sections, 1);
+    for (int wide = 0; wide <= 1; wide++) {
+        build(&f, wide, 0xff12, 0xc07, sections, 1);
+        put(&f, wide ? 48 : 36, 1u << 15, 4);
+        decode(&r, f.bytes, f.size);
+        assert_int_equal(r.facts_status, DEVIMG_OK);
+        assert_int_equal(r.facts.core_family, 0xc07);
+        assert_true(r.facts.product_family == DEVIMG_UNKNOWN);
+        release(&r);
+        put(&f, wide ? 48 : 36, ~(1u << 15), 4); /* every flag but that one */
+        decode(&r, f.bytes, f.size);
+        assert_int_equal(r.facts.product_family, 0xc07);
+        assert_true(r.facts.core_family == DEVIMG_UNKNOWN);
+        release(&r);
+    }
+}
+
+static void notes_come_before_the_machine(void **state)
+{
+    (void)state;
+    struct file f;
+    struct result r;
+    const struct section sections[] = {
+        NOTES("\x08\0\0\0\4\0\0\0\1\0\0\0" OWNER "\xf7\4\0\0"),
+        INFO,
+    };
+    build(&f, true, 0xff12, 1270, sections, 2);
+    decode(&r, f.bytes, f.size);
+    assert_int_equal(r.facts.product_family, 1271);
+    release(&r);
+}
+
+/* compute-runtime loads e_type REL with any e_machine: only the section tells. */
+static void section_ze_info_makes_a_zebin(void **state)
+{
+    (void)state;
+    struct file f;
+    struct result r;
+    const struct section with[] = { INFO };
+    const struct section without[] = { { ".text.k", TYPE_PROGBITS, "code", 4 } };
+    build(&f, true, REL, 1270, with, 1);
+    assert_true(dvi_image_zebin.match(dvi_view_of(f.bytes, f.size, "z")));
+    decode(&r, f.bytes, f.size);
+    assert_int_equal(r.facts_status, DEVIMG_OK);
+    assert_int_equal(r.facts.product_family, 1270);
+    assert_int_equal(r.sink.kernels.count, 1);
+    release(&r);
+    build(&f, true, REL, 0, with, 1);
+    decode(&r, f.bytes, f.size);
+    assert_true(r.facts.product_family == DEVIMG_UNKNOWN); /* 0 is no family */
+    release(&r);
+    build(&f, true, REL, 1270, without, 1);
     assert_false(dvi_image_zebin.match(dvi_view_of(f.bytes, f.size, "z")));
-    build(&f, true, 0, 0, sections, 1);
+}
+
+static void other_files_are_no_zebin(void **state)
+{
+    (void)state;
+    struct file f;
+    const struct section code[] = { { ".text.k", TYPE_PROGBITS, "code", 4 } };
+    const struct section info_section[] = { INFO };
+    build(&f, true, REL, 62, code, 1);
     assert_false(dvi_image_zebin.match(dvi_view_of(f.bytes, f.size, "z")));
-    build(&f, true, REL, MACHINE_INTELGT, sections, 1);
+    build(&f, true, 0xff10, 1270, code, 1);
+    assert_false(dvi_image_zebin.match(dvi_view_of(f.bytes, f.size, "z")));
+    build(&f, true, 0xff14, 1270, code, 1);
+    assert_false(dvi_image_zebin.match(dvi_view_of(f.bytes, f.size, "z")));
+    build(&f, true, REL, MACHINE_INTELGT, info_section, 1);
     f.bytes[5] = 2; /* big-endian: none exists */
     assert_false(dvi_image_zebin.match(dvi_view_of(f.bytes, f.size, "z")));
+    assert_false(dvi_image_zebin.match(dvi_view_of("\177ELF\2\1\1", 7, "z")));
+}
+
+/* The code of a kernel is found by name, also where one name begins with the other. */
+static void code_size_is_that_of_the_kernels_section(void **state)
+{
+    (void)state;
+    struct file f;
+    struct result r;
+    static const char text[] = "version: '1.50'\nkernels:\n- name: kk\n- name: k\n- name: l\n";
+    const struct section sections[] = {
+        { ".text.k", TYPE_PROGBITS, "code", 4 },
+        { ".text.kk", TYPE_PROGBITS, "longer", 6 },
+        { ".text.kkk", TYPE_PROGBITS, "x", 1 },
+        { ".ze_info", TYPE_ZE_INFO, text, sizeof text - 1 },
+    };
+    build(&f, true, REL, MACHINE_INTELGT, sections, 4);
+    decode(&r, f.bytes, f.size);
+    assert_int_equal(r.status, DEVIMG_OK);
+    assert_int_equal(r.sink.kernels.count, 3);
+    assert_int_equal(r.sink.kernels.items[0].code_size, 6);
+    assert_int_equal(r.sink.kernels.items[1].code_size, 4);
+    assert_true(r.sink.kernels.items[2].code_size == DEVIMG_UNKNOWN);
+    release(&r);
 }
 
 static void missing_ze_info_is_malformed(void **state)
@@ -466,6 +552,57 @@ static void names_of_any_length_take_little_time(void **state)
     free(bytes);
 }
 
+static void put_number(uint8_t *at, size_t value)
+{
+    for (unsigned i = 0; i < 4; i++)
+        at[i] = (uint8_t)(value >> 8 * i);
+}
+
+static void put_section(uint8_t *at, uint32_t name, uint32_t type, size_t offset, size_t size)
+{
+    put_number(at, name);
+    put_number(at + 4, type);
+    put_number(at + 24, offset);
+    put_number(at + 32, size);
+}
+
+/* 65,000 sections ".text.b" beside one kernel whose name is 16 MB long: the name is not measured
+ * for each of them. */
+static void long_kernel_name_takes_little_time(void **state)
+{
+    (void)state;
+    enum { COUNT = 65000, NAME = 16 << 20, NAMES = 64, TEXT = NAMES + 32 };
+    static const char names[] = "\0.ze_info\0.text.b", before[] = "kernels:\n- name: ";
+    const size_t text_size = sizeof before - 1 + NAME + 1, table = TEXT + text_size + 1;
+    uint8_t *bytes = calloc(table + (size_t)COUNT * 64, 1);
+    struct result r;
+    assert_non_null(bytes);
+    memcpy(bytes, "\177ELF\2\1\1", 7);
+    bytes[16] = REL;
+    bytes[18] = MACHINE_INTELGT;
+    put_number(bytes + 40, table);
+    bytes[58] = 64;
+    bytes[60] = (uint8_t)(COUNT & 0xff);
+    bytes[61] = (uint8_t)(COUNT >> 8);
+    bytes[62] = 1;
+    memcpy(bytes + NAMES, names, sizeof names);
+    memcpy(bytes + TEXT, before, sizeof before - 1);
+    memset(bytes + TEXT + sizeof before - 1, 'a', NAME);
+    bytes[TEXT + text_size - 1] = '\n';
+    put_section(bytes + table + 64, 0, TYPE_STRTAB, NAMES, sizeof names);
+    put_section(bytes + table + 128, 1, TYPE_ZE_INFO, TEXT, text_size);
+    for (size_t i = 3; i < COUNT; i++)
+        put_section(bytes + table + i * 64, 10, TYPE_PROGBITS, NAMES, 4);
+    const clock_t start = clock();
+    decode(&r, bytes, table + (size_t)COUNT * 64);
+    assert_true((double)(clock() - start) / CLOCKS_PER_SEC < 10);
+    assert_int_equal(r.status, DEVIMG_OK);
+    assert_int_equal(r.sink.kernels.count, 1);
+    assert_int_equal(strlen(r.sink.kernels.items[0].name), NAME);
+    release(&r);
+    free(bytes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -479,13 +616,18 @@ int main(void)
         cmocka_unit_test(note_sections_of_other_names_are_not_read),
         cmocka_unit_test(elf32_reads_like_elf64),
         cmocka_unit_test(code_sections_count_kernels),
-        cmocka_unit_test(old_types_give_the_family_in_the_machine),
-        cmocka_unit_test(other_machines_are_no_zebin),
+        cmocka_unit_test(old_types_give_a_family_in_the_machine),
+        cmocka_unit_test(flag_15_makes_the_machine_a_core_family),
+        cmocka_unit_test(notes_come_before_the_machine),
+        cmocka_unit_test(section_ze_info_makes_a_zebin),
+        cmocka_unit_test(other_files_are_no_zebin),
+        cmocka_unit_test(code_size_is_that_of_the_kernels_section),
         cmocka_unit_test(missing_ze_info_is_malformed),
         cmocka_unit_test(section_past_the_end_is_truncated),
         cmocka_unit_test(wrong_tables_of_sections_are_refused),
         cmocka_unit_test(file_cut_at_any_byte_never_reads_past_it),
         cmocka_unit_test(names_of_any_length_take_little_time),
+        cmocka_unit_test(long_kernel_name_takes_little_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
