@@ -4,7 +4,7 @@
 
     tests/run.py [--update] [--only SUITE,...] BUILD...
 
-Suites (each a function below): unit cli schema facts readelf metamorphic examples exports damage
+Suites (each a function below): unit cli schema facts tools readelf shapes metamorphic examples exports damage
 odd hostile.
 `repository` (layers, docs) needs no build and runs once. --update rewrites the expectations of the
 cli suite from what the program says; read the diff before you commit it.
@@ -36,7 +36,6 @@ DATA = os.path.join(HERE, "data")
 INTEL = os.path.join(DATA, "intel")
 sys.path.insert(0, HERE)
 import compare_facts  # noqa: E402
-import shapes  # noqa: E402
 
 SECONDS = 120
 TARGETS = "tgllp,adl-s,dg2-g11"
@@ -296,28 +295,45 @@ def readelf(build, _):
     build.say(status == 0, "readelf: nothing differs", tail(out) + tail(err))
 
 
-def link_shapes(build, _):
-    """One descriptor in many link shapes: found, registered or not, of which unit."""
-    spv = os.path.join(HERE, shapes.SPV)
-    for name, commands, descriptors, answers, units in shapes.cases():
-        tool = shapes.missing_tool(commands)
-        if tool:
-            print("skipped: %s: there is no %s" % (name, tool))
+SHAPES = {}  # made once for all builds: the folder and what make.py said
+
+
+def shapes(build, _):
+    """Host files in many link shapes: the descriptor is found, is registered or not, is of a unit."""
+    if not SHAPES:
+        SHAPES["folder"] = tempfile.TemporaryDirectory()
+        status, out, err = build.run([sys.executable, os.path.join(HERE, "shapes", "make.py"),
+                                      SHAPES["folder"].name])
+        SHAPES.update(status=status, said=tail(out) + tail(err))
+        if status == 0 and SHAPES["said"]:
+            print(SHAPES["said"])
+    folder = SHAPES["folder"].name
+    build.say(SHAPES["status"] == 0, "shapes: make.py", SHAPES["said"])
+    with open(os.path.join(HERE, "shapes", "expected.tsv"), encoding="utf-8") as f:
+        rows = [line.rstrip("\n").split("\t") for line in f if not line.startswith("#")]
+    for name, *expected in rows:
+        path = os.path.join(folder, name)
+        if not os.path.exists(path):
+            build.say("skipped: %s:" % name in SHAPES["said"], "shapes: %s was made" % name)
             continue
-        with tempfile.TemporaryDirectory() as t:
-            shapes.prepare(t)
-            bad = [tail(e) for s, _, e in (build.run(["sh", "-c", c.replace("@SPV@", spv)], cwd=t)
-                                           for c in commands) if s != 0]
-            status, out, err = build.devimg("list", os.path.join(t, "out"), "--format", "json")
-        if bad or not out:
-            build.say(False, "link_shapes: " + name, "\n".join(bad) + tail(err))
-            continue
-        record = json.loads(out)["files"][0]
-        top = [i for i in record["images"] if i["parent"] is None]
-        found = (record["descriptors"], {i["registered"] for i in top}, {i["unit"] for i in top})
-        expected = (descriptors, answers, units)
-        build.say(found == expected and top, "link_shapes: " + name,
-                  "descriptors, registered, units: %s, expected %s" % (found, expected))
+        status, out, err = build.devimg("list", path, "--format", "json")
+        files = json.loads(out)["files"] if out else []
+        top = [i for r in files for i in r["images"] if i["parent"] is None]
+        line = lambda values: ",".join(sorted(
+            {None: "?", True: "true", False: "false"}.get(v, v) for v in values)) or "-"
+        codes = line(f["code"] for r in files for f in r["findings"])
+        found = [str(sum(r["descriptors"] for r in files)), line(i["registered"] for i in top),
+                 line(i["unit"] for i in top), codes, line(i["format"] for i in top)]
+        good = found == expected and status == (codes != "-") and not any(i["support"] for i in top)
+        build.say(good, "shapes: " + name, "%s\n%s expected\nexit %s\n%s" % (
+            "\t".join(found), "\t".join(expected), status, tail(err)))
+    # Each module has a native image for both targets and a portable one, whoever carries them.
+    for name in ("units", "units-bfd", "rdc", "mixed"):
+        path = os.path.join(folder, name)
+        if os.path.exists(path):
+            status, out, err = build.devimg("check", "--targets", "tgllp,adl-s", "--fallback",
+                                            "spir64", "--extra-targets", "allow", path)
+            build.say(status == 0, "shapes: check %s" % name, tail(out) + tail(err))
 
 
 def metamorphic(build, _):
@@ -550,7 +566,7 @@ def hostile(build, _):
                       "exit %s\n%s\n%s" % (status, tail(out), tail(err)))
 
 
-SUITES = [unit, cli, schema, facts, tools, readelf, link_shapes, metamorphic, examples, exports, damage, odd, hostile]
+SUITES = [unit, cli, schema, facts, tools, readelf, shapes, metamorphic, examples, exports, damage, odd, hostile]
 
 
 def repository(results):

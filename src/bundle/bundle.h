@@ -63,7 +63,8 @@ struct dvi_claim {
 struct dvi_claims {
     DVI_LIST(struct dvi_claim) ranges;
     bool sorted;
-    uint64_t left; /* bytes of sections that may still be looked at */
+    bool incomplete; /* a descriptor could not be read: what it names is not among them */
+    uint64_t left;   /* bytes of sections that may still be looked at */
 };
 /** Sections may overlap, many over the same bytes: false when all of them together are more than a
  *  few times the file. */

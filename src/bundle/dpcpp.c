@@ -358,6 +358,7 @@ static enum devimg_status read_images(struct reader *r, const struct dvi_descrip
                             d->image_count, version, i);
         const enum devimg_status status = read_image(r, d, addr, version, err);
         DVI_TRY(dvi_found_damage(r->found, status, err));
+        r->claims->incomplete = r->claims->incomplete || status != DEVIMG_OK;
         if (status != DEVIMG_OK && --r->damaged_left == 0)
             return dvi_fail(err, DEVIMG_MALFORMED, at, 0,
                             "%d image structs could not be read: the rest is left out",
@@ -417,13 +418,19 @@ static enum devimg_status find_by_pointers(struct reader *r, descriptor_list *ou
     return DEVIMG_OK;
 }
 
+/* Without a section table there are segments, and one of code may hold constants as well. */
+static bool is_code_alone(const struct dvi_section *section)
+{
+    return section->executable && !dvi_equals(section->name, "PT_LOAD");
+}
+
 /* Linked at a fixed address, pointers to its own data have no relocations: look at each word. */
 static enum devimg_status find_in_place(struct reader *r, descriptor_list *out,
                                         struct devimg_error *err)
 {
     for (size_t s = 0; s < r->object->section_count; s++) {
         const struct dvi_section *section = &r->object->sections[s];
-        if (section->addr == 0 || section->executable)
+        if (section->addr == 0 || is_code_alone(section))
             continue;
         if (!dvi_claims_charge(r->claims, section->data.size))
             return dvi_fail(err, DEVIMG_MALFORMED, section->data, 0, "sections overlap");
@@ -466,6 +473,7 @@ static enum devimg_status read_descriptors(struct reader *r, descriptor_list *li
     for (size_t i = 0; i < list->count && r->damaged_left > 0; i++) {
         const enum devimg_status status = read_images(r, &list->items[i], err);
         DVI_TRY(dvi_found_damage(r->found, status, err));
+        r->claims->incomplete = r->claims->incomplete || status != DEVIMG_OK;
         if (status != DEVIMG_OK && r->damaged_left > 0)
             r->damaged_left--;
     }

@@ -153,13 +153,30 @@ static uint64_t sign_extended(uint64_t value, unsigned bits)
 
 enum { INSTRUCTION = 4, WITHIN = 8 };
 
+/* -mcmodel=large: `movz` sets 16 bits of a register, each `movk` right behind it 16 others. */
+static uint64_t moved_aarch64(struct dvi_view code, size_t at)
+{
+    const uint32_t movk = 0xf2800000;
+    const uint32_t first = dvi_peek32(code, at);
+    uint64_t value = 0;
+    for (size_t i = at; i + 4 <= code.size && i < at + (size_t)4 * INSTRUCTION; i += INSTRUCTION) {
+        const uint32_t word = dvi_peek32(code, i);
+        if (i > at && ((word & 0xff800000) != movk || (word & 31) != (first & 31)))
+            break;
+        value |= (uint64_t)(word >> 5 & 0xffff) << (word >> 21 & 3) * 16;
+    }
+    return value;
+}
+
 /* The address that the instruction at `at` makes; 0: none. `adrp` sets a page in a register; the
  * `add` that completes it follows within a few instructions. */
 static uint64_t address_aarch64(struct dvi_view code, uint64_t addr, size_t at)
 {
-    const uint32_t adr = 0x10000000, adrp = 0x90000000, add = 0x91000000;
+    const uint32_t adr = 0x10000000, adrp = 0x90000000, add = 0x91000000, movz = 0xd2800000;
     const uint32_t word = dvi_peek32(code, at);
     const uint64_t immediate = sign_extended((word >> 5 & 0x7ffff) << 2 | (word >> 29 & 3), 21);
+    if ((word & 0xff800000) == movz)
+        return moved_aarch64(code, at);
     if ((word & 0x9f000000) == adr)
         return addr + at + immediate;
     if ((word & 0x9f000000) != adrp)
@@ -176,8 +193,13 @@ static uint64_t address_aarch64(struct dvi_view code, uint64_t addr, size_t at)
 
 static void scan_aarch64(const struct search *s, struct dvi_view code, uint64_t addr)
 {
-    for (size_t at = -addr & 3; at + 4 <= code.size; at += INSTRUCTION)
+    for (size_t at = -addr & 3; at + 4 <= code.size; at += INSTRUCTION) {
+        const uint64_t literal =
+            dvi_peek64(code, at); /* -mcmodel=large: a word between functions */
         mark(s, address_aarch64(code, addr, at), DEVIMG_MAYBE);
+        if (in_reach(s, literal))
+            mark(s, literal, DEVIMG_MAYBE);
+    }
 }
 
 static void follow_aarch64(const struct search *s, struct dvi_view code, uint64_t addr)
@@ -261,13 +283,24 @@ static void mark_pointed(const struct search *s)
             mark(s, o->pointers[i].value, DEVIMG_MAYBE);
 }
 
+/* The same at a fixed address, where such words have no relocations. */
+static void scan_words(const struct search *s, const struct dvi_section *section)
+{
+    for (uint64_t at = -section->addr & 7; at + 8 <= section->data.size; at += 8) {
+        const uint64_t word = dvi_peek64(section->data, at);
+        if (in_reach(s, word))
+            mark(s, word, DEVIMG_MAYBE);
+    }
+}
+
 static void scan_everything(const struct search *s, scan_code *scan)
 {
     const struct dvi_object *o = s->object;
-    uint64_t left = o->file.size; /* sections of code may overlap; past it nothing is sure */
+    uint64_t left = o->file.size; /* sections may overlap; past it nothing is sure */
     for (size_t i = 0; i < o->section_count; i++) {
         const struct dvi_section *section = &o->sections[i];
-        if (!section->executable)
+        const bool is_data = !section->executable && !section->unmapped && section->addr != 0;
+        if (!section->executable && !(is_data && o->fixed_address))
             continue;
         if (section->data.size > left) {
             for (size_t d = 0; d < s->count; d++)
@@ -275,7 +308,10 @@ static void scan_everything(const struct search *s, scan_code *scan)
             return;
         }
         left -= section->data.size;
-        scan(s, section->data, section->addr);
+        if (section->executable)
+            scan(s, section->data, section->addr);
+        else
+            scan_words(s, section);
     }
     mark_pointed(s);
 }
@@ -341,14 +377,16 @@ enum devimg_status dvi_registration_read(struct dvi_object *object,
 {
     const enum devimg_answer known = knows_register(object);
     const struct scanner *scanner = scanner_of(object);
-    const struct search s = { object, descriptors, count, known };
+    /* "strip --discard-all" leaves a symbol table without the names of hidden functions */
+    const struct search s = { object, descriptors, count,
+                              known == DEVIMG_NO ? DEVIMG_MAYBE : known };
     mark_all(&s, known == DEVIMG_NO || scanner != NULL ? DEVIMG_NO : DEVIMG_MAYBE);
-    if (known == DEVIMG_NO || scanner == NULL)
+    if (scanner == NULL || (known == DEVIMG_NO && !object->is_linked))
         return DEVIMG_OK;
     if (!object->is_linked)
         return read_relocatable(&s, err);
     scan_constructors(&s, scanner->follow);
-    if (!all_found(&s))
+    if (known != DEVIMG_NO && !all_found(&s))
         scan_everything(&s, scanner->scan);
     return DEVIMG_OK;
 }

@@ -66,8 +66,10 @@ static enum devimg_status walk_section(const struct dvi_object *object,
     if (outer.section == NULL || outer.entry_id == NULL)
         return dvi_fail_memory(err, section->name.source);
     if (object->is_linked) {
-        /* a descriptor may be there and not seen: of a 32-bit host, or behind lost relocations */
-        const bool all_seen = object->pointer_size == 8 && !object->pointers_partial;
+        /* a descriptor may be there and not seen: of a 32-bit host, behind lost relocations, or
+         * damaged */
+        const bool all_seen =
+            object->pointer_size == 8 && !object->pointers_partial && !claims->incomplete;
         outer.registered = all_seen ? DEVIMG_NO : DEVIMG_MAYBE;
         outer.note =
             all_seen ? "no descriptor names it" : "whether a descriptor names it is unknown";

@@ -467,6 +467,7 @@ static const struct {
     { EM_386, 2, 2, USE_FROM_NEXT },       /* _PC32 */
     { EM_386, 4, 4, USE_FROM_NEXT },       /* _PLT32 */
     { EM_AARCH64, 257, 257, USE_ADDRESS }, /* R_AARCH64_ABS64 */
+    { EM_AARCH64, 263, 269, USE_ADDRESS }, /* _MOVW_UABS_G0 to _G3, of -mcmodel=large */
     { EM_AARCH64, 273, 278, USE_ADDRESS }, /* _LD_PREL_LO19, _ADR_PREL_*, _ADD_, _LDST8_ABS_LO12 */
     { EM_AARCH64, 282, 286, USE_ADDRESS }, /* _JUMP26, _CALL26, _LDST16, 32, 64_ABS_LO12_NC */
     { EM_AARCH64, 299, 299, USE_ADDRESS }, /* _LDST128_ABS_LO12_NC */
