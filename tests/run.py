@@ -318,11 +318,11 @@ def shapes(build, _):
             continue
         status, out, err = build.devimg("list", path, "--format", "json")
         files = json.loads(out)["files"] if out else []
-        top = [i for r in files for i in r["images"] if i["parent"] is None]
+        top = [i for r in files for i in r.get("images", []) if i["parent"] is None]
         line = lambda values: ",".join(sorted(
             {None: "?", True: "true", False: "false"}.get(v, v) for v in values)) or "-"
         codes = line(f["code"] for r in files for f in r["findings"])
-        found = [str(sum(r["descriptors"] for r in files)), line(i["registered"] for i in top),
+        found = [str(sum(r.get("descriptors", 0) for r in files)), line(i["registered"] for i in top),
                  line(i["unit"] for i in top), codes, line(i["format"] for i in top)]
         good = found == expected and status == (codes != "-") and not any(i["support"] for i in top)
         build.say(good, "shapes: " + name, "%s\n%s expected\nexit %s\n%s" % (

@@ -121,15 +121,16 @@ static size_t step_x86(struct dvi_view code, size_t at, enum step *step)
     return b[1] == 0x81 && b[2] >= 0xc0 ? 7 : 0;
 }
 
-/* Follow a constructor to its end; what it loads before a call is what it hands over. */
-static void follow_x86(const struct search *s, struct dvi_view code, uint64_t addr)
+/* Follow a constructor to its end, which is returned; what it loads before a call is what it hands
+ * over. */
+static uint64_t follow_x86(const struct search *s, struct dvi_view code, uint64_t addr)
 {
     uint64_t loaded = 0;
     enum step step = STEP_OTHER;
     for (size_t at = 0, size; at < code.size; at += size) {
         size = step_x86(code, at, &step);
         if (size == 0 || size > code.size - at || step == STEP_ENDS)
-            return;
+            return addr + at;
         if (step == STEP_LOADS && size == 7 && code.data[at + 1] == 0x8d)
             loaded = addr + at + 7 + (uint64_t)(int64_t)(int32_t)dvi_peek32(code, at + 3);
         else if (step == STEP_LOADS)
@@ -139,8 +140,9 @@ static void follow_x86(const struct search *s, struct dvi_view code, uint64_t ad
             loaded = 0;
         }
         if (step == STEP_JUMPS)
-            return;
+            return addr + at + size;
     }
+    return addr + code.size;
 }
 
 /* --- AArch64 --- */
@@ -202,7 +204,7 @@ static void scan_aarch64(const struct search *s, struct dvi_view code, uint64_t 
     }
 }
 
-static void follow_aarch64(const struct search *s, struct dvi_view code, uint64_t addr)
+static uint64_t follow_aarch64(const struct search *s, struct dvi_view code, uint64_t addr)
 {
     uint64_t loaded = 0;
     for (size_t at = 0; at + 4 <= code.size; at += INSTRUCTION) {
@@ -214,18 +216,20 @@ static void follow_aarch64(const struct search *s, struct dvi_view code, uint64_
         if (calls || jumps)
             mark(s, loaded, s->handed_over);
         if (jumps || word == 0xd65f03c0) /* ret */
-            return;
+            return addr + at + INSTRUCTION;
         if (calls)
             loaded = 0;
     }
+    return addr + code.size;
 }
 
 typedef void scan_code(const struct search *s, struct dvi_view code, uint64_t addr);
+typedef uint64_t follow_code(const struct search *s, struct dvi_view code, uint64_t addr);
 
 struct scanner {
     const char *machine;
-    scan_code *follow; /* one constructor */
-    scan_code *scan;   /* any code */
+    follow_code *follow; /* one constructor */
+    scan_code *scan;     /* any code */
 };
 
 static const struct scanner *scanner_of(const struct dvi_object *object)
@@ -240,17 +244,30 @@ static const struct scanner *scanner_of(const struct dvi_object *object)
     return NULL;
 }
 
-static void scan_constructors(const struct search *s, scan_code *follow)
+/* A function that is called when the file is loaded. */
+struct constructor {
+    uint64_t addr, end; /* as far as it was followed */
+};
+typedef DVI_LIST(struct constructor) constructor_list;
+
+static bool is_constructor_table(const struct dvi_section *section)
+{
+    return section->type == SHT_INIT_ARRAY || dvi_starts_with(section->name, ".init_array", 11) ||
+           dvi_starts_with(section->name, ".ctors", 6);
+}
+
+/* Follow each constructor; `out`: keep where they stand (NULL: do not). */
+static enum devimg_status scan_constructors(const struct search *s, follow_code *follow,
+                                            constructor_list *out, struct devimg_error *err)
 {
     struct dvi_object *o = s->object;
     uint64_t left = o->file.size; /* tables may overlap */
     for (size_t i = 0; i < o->section_count; i++) {
         const struct dvi_section *table = &o->sections[i];
-        if (table->type != SHT_INIT_ARRAY && !dvi_starts_with(table->name, ".init_array", 11) &&
-            !dvi_starts_with(table->name, ".ctors", 6))
+        if (!is_constructor_table(table))
             continue;
         if (table->data.size > left)
-            return;
+            return DEVIMG_OK;
         left -= table->data.size;
         for (size_t at = 0; at + 8 <= table->data.size; at += 8) {
             const struct dvi_pointer *p = dvi_object_pointer_at(o, table->addr + at);
@@ -261,9 +278,16 @@ static void scan_constructors(const struct search *s, scan_code *follow)
             struct dvi_view code = dvi_object_from(o, function);
             if (code.size > CONSTRUCTOR_SIZE)
                 code.size = CONSTRUCTOR_SIZE;
-            follow(s, code, function);
+            const uint64_t end = follow(s, code, function);
+            if (out == NULL)
+                continue;
+            struct constructor *kept = DVI_ADD(out);
+            if (kept == NULL)
+                return dvi_fail_memory(err, o->file.source);
+            *kept = (struct constructor){ function, end };
         }
     }
+    return DEVIMG_OK;
 }
 
 static bool all_found(const struct search *s)
@@ -344,31 +368,59 @@ static void mark_all(const struct search *s, enum devimg_answer answer)
         s->descriptors[i].registered = answer;
 }
 
-/* In an object, relocations name what code uses: a descriptor, and right behind it the function
- * that it is handed to. */
-static enum devimg_status read_relocatable(const struct search *s, struct devimg_error *err)
+/* `list` is sorted by addr. */
+static bool in_constructor(const constructor_list *list, uint64_t addr)
+{
+    size_t low = 0, high = list->count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (list->items[middle].addr <= addr)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low > 0 && addr < list->items[low - 1].end;
+}
+
+/* Is the descriptor that reference `i` loads handed to the function right behind it? */
+static bool is_handed_over(const struct dvi_object *o, size_t i)
 {
     enum { AHEAD = 3, NEAR = 32 };
+    const struct dvi_code_reference *load = &o->references[i];
+    for (size_t k = i + 1; k < o->reference_count && k <= i + AHEAD; k++) {
+        const struct dvi_code_reference *call = &o->references[k];
+        if (call->addr - load->addr > NEAR)
+            return false;
+        if (call->external)
+            return dvi_starts_with(call->name_bytes, register_name, sizeof register_name);
+    }
+    return false;
+}
+
+/* In an object, relocations name what code uses: a descriptor, and right behind it the function
+ * that it is handed to. */
+static enum devimg_status read_relocatable(const struct search *s, follow_code *follow,
+                                           struct devimg_error *err)
+{
     const struct dvi_object *o = s->object;
-    DVI_TRY(dvi_object_references(s->object, err));
-    mark_pointed(s);
-    for (size_t i = 0; i < o->reference_count; i++) {
+    const struct search nothing = { .object = s->object }; /* displacements are not there yet */
+    constructor_list constructors = { 0 };
+    enum devimg_status status = dvi_object_references(s->object, err);
+    if (status == DEVIMG_OK)
+        status = scan_constructors(&nothing, follow, &constructors, err);
+    if (status == DEVIMG_OK &&
+        !dvi_sort_by_addr(constructors.items, constructors.count, sizeof *constructors.items))
+        status = dvi_fail_memory(err, o->file.source);
+    for (size_t i = 0; status == DEVIMG_OK && i < o->reference_count; i++) {
         const struct dvi_code_reference *load = &o->references[i];
         if (load->external || dvi_descriptor_at(s->descriptors, s->count, load->value) == NULL)
             continue;
-        mark(s, load->value, DEVIMG_MAYBE);
-        for (size_t k = i + 1; k < o->reference_count && k <= i + AHEAD; k++) {
-            const struct dvi_code_reference *call = &o->references[k];
-            if (call->addr - load->addr > NEAR)
-                break;
-            if (!call->external)
-                continue;
-            if (dvi_starts_with(call->name_bytes, register_name, sizeof register_name))
-                mark(s, load->value, DEVIMG_YES);
-            break;
-        }
+        const bool sure = in_constructor(&constructors, load->addr) && is_handed_over(o, i);
+        mark(s, load->value, sure ? DEVIMG_YES : DEVIMG_MAYBE);
     }
-    return DEVIMG_OK;
+    mark_pointed(s);
+    DVI_LIST_FREE(&constructors);
+    return status;
 }
 
 enum devimg_status dvi_registration_read(struct dvi_object *object,
@@ -384,8 +436,8 @@ enum devimg_status dvi_registration_read(struct dvi_object *object,
     if (scanner == NULL || (known == DEVIMG_NO && !object->is_linked))
         return DEVIMG_OK;
     if (!object->is_linked)
-        return read_relocatable(&s, err);
-    scan_constructors(&s, scanner->follow);
+        return read_relocatable(&s, scanner->follow, err);
+    DVI_TRY(scan_constructors(&s, scanner->follow, NULL, err));
     if (known != DEVIMG_NO && !all_found(&s))
         scan_everything(&s, scanner->scan);
     return DEVIMG_OK;

@@ -87,6 +87,8 @@ def shapes():
     yield "static-pie", "gcc -static-pie -fPIE main.c runtime.c ctor.o -o static-pie"
     yield "object", "cp ctor.o object"
     yield "object-O0", "cp ctor_O0.o object-O0"
+    yield "object-never", "cp never.o object-never"
+    yield "object-never-beside", "ld.bfd -r ctor.o never.o -o object-never-beside"
     yield "two-in-one-object", "ld.bfd -r ctor.o dtor.o -o two-in-one-object"
     yield "ctors", so % ("ctors.o", "ctors")
     yield "relr", "ld.lld-19 -shared --pack-dyn-relocs=relr ctor.o -o relr librt_sycl.so"

@@ -34,8 +34,8 @@ struct descriptor {
 #ifdef NO_BYTES
 extern const char begin[], end[];
 #else
-__asm__(".pushsection __CLANG_OFFLOAD_BUNDLE__sycl-" TARGET ",\"a\"\n.balign 16\n" LABEL
-        "_begin:\n.incbin \"" BYTES "\"\n" LABEL "_end:\n.popsection\n");
+__asm__(".section \"__CLANG_OFFLOAD_BUNDLE__sycl-" TARGET "\",\"a\"\n.balign 16\n" LABEL
+        "_begin:\n.incbin \"" BYTES "\"\n" LABEL "_end:\n.text\n");
 extern const char begin[] __asm__(LABEL "_begin") __attribute__((visibility("hidden")));
 extern const char end[] __asm__(LABEL "_end") __attribute__((visibility("hidden")));
 #endif
