@@ -193,12 +193,40 @@ static uint64_t address_aarch64(struct dvi_view code, uint64_t addr, size_t at)
     return 0;
 }
 
+/* What `add` makes of the page that the `adrp` at `at` sets, also in two steps: GCC's section
+ * anchors keep the address of one constant and count others from it. */
+static void scan_page(const struct search *s, struct dvi_view code, uint64_t addr, size_t at)
+{
+    enum { REACH = 64 * INSTRUCTION };
+    const uint32_t adrp = 0x90000000, add = 0x91000000;
+    const uint32_t first = dvi_peek32(code, at);
+    const uint64_t immediate = sign_extended((first >> 5 & 0x7ffff) << 2 | (first >> 29 & 3), 21);
+    uint64_t values[32] = { 0 };
+    uint32_t known = (uint32_t)1 << (first & 31);
+    values[first & 31] = ((addr + at) & ~(uint64_t)0xfff) + (immediate << 12);
+    for (size_t i = at + INSTRUCTION; i + 4 <= code.size && i <= at + REACH && known != 0;
+         i += INSTRUCTION) {
+        const uint32_t word = dvi_peek32(code, i);
+        const uint32_t to = word & 31, from = word >> 5 & 31;
+        if ((word & 0x9f000000) == adrp)
+            known &= ~((uint32_t)1 << to);
+        if ((word & 0xff800000) != add || (known >> from & 1) == 0)
+            continue;
+        const unsigned shift = (word >> 22 & 1) != 0 ? 12 : 0;
+        values[to] = values[from] + ((uint64_t)(word >> 10 & 0xfff) << shift);
+        known |= (uint32_t)1 << to;
+        mark(s, values[to], DEVIMG_MAYBE);
+    }
+}
+
 static void scan_aarch64(const struct search *s, struct dvi_view code, uint64_t addr)
 {
     for (size_t at = -addr & 3; at + 4 <= code.size; at += INSTRUCTION) {
-        const uint64_t literal =
-            dvi_peek64(code, at); /* -mcmodel=large: a word between functions */
-        mark(s, address_aarch64(code, addr, at), DEVIMG_MAYBE);
+        const uint64_t literal = dvi_peek64(code, at); /* -mcmodel=large of GCC */
+        if ((dvi_peek32(code, at) & 0x9f000000) == 0x90000000)
+            scan_page(s, code, addr, at);
+        else
+            mark(s, address_aarch64(code, addr, at), DEVIMG_MAYBE);
         if (in_reach(s, literal))
             mark(s, literal, DEVIMG_MAYBE);
     }

@@ -122,6 +122,7 @@ def shapes():
     yield "arm-O0", unit("CTOR", "arm0.o", ARM, "-O0 -fPIC") + " && ld.lld-19 -shared arm0.o -o arm-O0"
     yield "arm-dropped", (unit("NONE", "armn.o", ARM) + " && %s -O2 -fPIC -c runtime.c -o armrt.o && "
                           "ld.lld-19 -shared armn.o armrt.o -o arm-dropped" % ARM)
+    yield "arm-anchor", unit("ANCHOR", "arma.o", ARM) + " && ld.lld-19 -shared arma.o -o arm-anchor"
     yield "arm-never", unit("NEVER", "armf.o", ARM) + " && ld.lld-19 -shared armf.o -o arm-never"
     yield "riscv", (unit("CTOR", "riscv.o", "clang-19 --target=riscv64-linux-gnu -ffreestanding") +
                     " && ld.lld-19 -shared riscv.o -o riscv")

@@ -4,7 +4,7 @@
  * way in which host code may or may not register it. make.py defines:
  *
  *   TARGET "spir64"  BYTES "basic.spv"  LABEL "a"  NAMES {0,"k",0,0,0}, ...
- *   CTOR DTOR NEVER TABLE MAIN CTORS    who names the descriptor
+ *   CTOR DTOR NEVER TABLE MAIN CTORS ANCHOR    who names the descriptor
  *   NO_BYTES                            the image begins in another file
  *   CUT_ENTRIES                         the table of entries ends one byte behind its last entry
  *   PAST_END                            the image ends past its section
@@ -89,6 +89,10 @@ int main(void)
     __sycl_register_lib(&descriptor);
     return 0;
 }
+#endif
+#ifdef ANCHOR /* as GCC writes it for AArch64 with -fsection-anchors */
+__asm__(".text\nby_anchor:\nadrp x19, descriptor - 64\nadd x19, x19, :lo12:descriptor - 64\n"
+        "add x0, x19, 64\nb __sycl_register_lib\n");
 #endif
 #ifdef TABLE
 static const void *volatile table[] = { &descriptor };
