@@ -152,7 +152,8 @@ struct devimg_record {
     uint32_t first_module, module_count;   /**< a range of devimg_module_at() */
     uint32_t first_kernel, kernel_count;   /**< a range of devimg_kernel_at(); see read_kernels */
     uint32_t first_finding, finding_count; /**< a range of devimg_finding_at(): what was damaged */
-    uint32_t descriptor_count;             /**< DPC++ library descriptors found */
+    uint32_t descriptor_count;             /**< DPC++ library descriptors; DEVIMG_NONE: unknown,
+                                                some could not be looked for */
 };
 
 /** Device code for one target. */

@@ -322,7 +322,8 @@ def shapes(build, _):
         line = lambda values: ",".join(sorted(
             {None: "?", True: "true", False: "false"}.get(v, v) for v in values)) or "-"
         codes = line(f["code"] for r in files for f in r["findings"])
-        found = [str(sum(r.get("descriptors", 0) for r in files)), line(i["registered"] for i in top),
+        counts = [r.get("descriptors", 0) for r in files]
+        found = ["?" if None in counts else str(sum(counts)), line(i["registered"] for i in top),
                  line(i["unit"] for i in top), codes, line(i["format"] for i in top)]
         good = found == expected and status == (codes != "-") and not any(i["support"] for i in top)
         build.say(good, "shapes: " + name, "%s\n%s expected\nexit %s\n%s" % (

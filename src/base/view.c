@@ -55,11 +55,6 @@ bool dvi_equals(struct dvi_view v, const char *text)
     return v.size == size && memcmp(v.data, text, size) == 0;
 }
 
-bool dvi_same_bytes(struct dvi_view a, struct dvi_view b)
-{
-    return a.size == b.size && memcmp(a.data, b.data, a.size) == 0;
-}
-
 int dvi_compare(struct dvi_view a, struct dvi_view b)
 {
     const int order = memcmp(a.data, b.data, a.size < b.size ? a.size : b.size);

@@ -54,7 +54,6 @@ bool dvi_starts_with(struct dvi_view v, const void *bytes, size_t size);
 bool dvi_ends_with(struct dvi_view v, const char *text);
 /** Byte-wise equality with a C string. */
 bool dvi_equals(struct dvi_view v, const char *text);
-bool dvi_same_bytes(struct dvi_view a, struct dvi_view b);
 /** memcmp order, a shorter prefix first. */
 int dvi_compare(struct dvi_view a, struct dvi_view b);
 /** True when every byte is 0 (also when there is none). */

@@ -39,6 +39,7 @@ struct dvi_found {
     enum devimg_status (*damage)(struct dvi_found *found, enum devimg_status status,
                                  const struct devimg_error *err);
     uint32_t descriptor_count; /* DPC++ descriptors met */
+    bool descriptors_unknown;  /* there may be others that could not be looked for */
     uint64_t names_left;       /* names that may still be kept: LIMIT past it */
 };
 

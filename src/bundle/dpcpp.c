@@ -483,9 +483,11 @@ static enum devimg_status read_descriptors(struct reader *r, descriptor_list *li
 static enum devimg_status walk_object(struct dvi_object *object, struct dvi_claims *claims,
                                       struct dvi_found *found, struct devimg_error *err)
 {
-    if (object->pointer_size != 8) /* SYCL has no 32-bit hosts */
+    found->descriptors_unknown = object->pointer_size != 8; /* the layout there is not known */
+    if (found->descriptors_unknown)
         return DEVIMG_OK;
     DVI_TRY(dvi_object_pointers(object, err));
+    found->descriptors_unknown = object->pointers_partial;
     struct reader r = {
         .object = object,
         .claims = claims,

@@ -22,7 +22,7 @@
 
 extern char **environ;
 
-enum { MOST_OUTPUT = 64 * 1024, ARCH_MOST = 1023, PART_MOST = 255, REVISION_MOST = 63 };
+enum { MOST_OUTPUT = 64 * 1024 };
 
 struct child {
     pid_t pid;
@@ -121,20 +121,6 @@ static int finish(const struct child *child, bool in_time)
     return -1;
 }
 
-/* "12.55.8" that fills the view. */
-static bool ip_of(struct dvi_view word, uint64_t *out)
-{
-    static const uint64_t most[3] = { ARCH_MOST, PART_MOST, REVISION_MOST };
-    uint64_t parts[3] = { 0 };
-    struct dvi_view part = { 0 };
-    for (size_t i = 0; i < 3; i++)
-        if (!dvi_next_field(&word, '.', &part) || !dvi_decimal(part, &parts[i]) ||
-            parts[i] > most[i])
-            return false;
-    *out = DVI_IP(parts[0], parts[1], parts[2]);
-    return word.size == 0;
-}
-
 static void take_answer(struct dvi_view text, struct dvi_ocloc_answer *out)
 {
     bool after_mark = false;
@@ -142,7 +128,7 @@ static void take_answer(struct dvi_view text, struct dvi_ocloc_answer *out)
     while (dvi_next_line(&text, &line)) {
         while (dvi_next_field(&line, ' ', &word)) {
             uint64_t ip = 0;
-            if (after_mark && out->ip_count < DVI_OCLOC_MOST_IPS && ip_of(word, &ip))
+            if (after_mark && out->ip_count < DVI_OCLOC_MOST_IPS && dvi_ip_of_text(word, '.', &ip))
                 out->ips[out->ip_count++] = ip;
             after_mark = after_mark || dvi_ends_with(word, "ids:");
         }

@@ -19,17 +19,10 @@ static void add_ip(struct dvi_check_target *target, uint64_t ip)
 /* "20.1.4@24.26.30049.6": what stands before the '@'; false: it is none. */
 static bool former_ip(struct dvi_view item, uint64_t *out)
 {
-    struct dvi_view text = { 0 }, part = { 0 };
-    uint64_t parts[3] = { 0 };
+    struct dvi_view text = { 0 };
     while (item.size > 0 && item.data[0] == ' ')
         item = dvi_from(item, 1);
-    if (!dvi_next_field(&item, '@', &text))
-        return false;
-    for (size_t i = 0; i < 3; i++)
-        if (!dvi_next_field(&text, '.', &part) || !dvi_decimal(part, &parts[i]))
-            return false;
-    *out = DVI_IP(parts[0], parts[1], parts[2]);
-    return text.size == 0;
+    return dvi_next_field(&item, '@', &text) && dvi_ip_of_text(text, '.', out);
 }
 
 /* The tables' IP versions of a target: what it has, and what it once had. */

@@ -54,3 +54,32 @@ void dvi_ip_text(uint64_t ip_version, char out[24])
     (void)snprintf(out, 24, "%" PRIu64 ".%" PRIu64 ".%" PRIu64, ip_version >> 22 & 0x3ff,
                    ip_version >> 14 & 0xff, ip_version & 0x3f);
 }
+
+/* A decimal number without leading zeros at `*at`, which moves behind it. */
+static bool read_number(struct dvi_view text, size_t *at, uint64_t most, uint64_t *out)
+{
+    const size_t start = *at;
+    uint64_t number = 0;
+    for (; *at < text.size && text.data[*at] >= '0' && text.data[*at] <= '9'; ++*at) {
+        number = number * 10 + (uint64_t)(text.data[*at] - '0');
+        if (number > most)
+            return false;
+    }
+    *out = number;
+    return *at > start && (text.data[start] != '0' || *at - start == 1);
+}
+
+bool dvi_ip_of_text(struct dvi_view text, char between, uint64_t *out)
+{
+    static const uint64_t most[3] = { 0x3ff, 0xff, 0x3f }; /* architecture, release, revision */
+    uint64_t parts[3] = { 0 };
+    size_t at = 0;
+    for (size_t i = 0; i < 3; i++) {
+        if (i > 0 && (at >= text.size || text.data[at++] != (uint8_t)between))
+            return false;
+        if (!read_number(text, &at, most[i], &parts[i]))
+            return false;
+    }
+    *out = DVI_IP(parts[0], parts[1], parts[2]);
+    return at == text.size;
+}

@@ -51,6 +51,11 @@ const struct dvi_image_format *dvi_image_format_of(struct dvi_view image);
 
 /** "12.55.8" for an IP version. `out` holds 24 bytes. */
 void dvi_ip_text(uint64_t ip_version, char out[24]);
+/**
+ * The version that fills `text`: "12.55.8", or with `between` instead of the dots. False: it is
+ * none (a number out of its range, with leading zeros, or with anything around it).
+ */
+bool dvi_ip_of_text(struct dvi_view text, char between, uint64_t *out);
 #define DVI_IP(arch, release, revision) \
     ((uint64_t)(arch) << 22 | (uint64_t)(release) << 14 | (uint64_t)(revision))
 

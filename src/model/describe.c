@@ -61,13 +61,12 @@ static const struct devimg_target *target_of_label(const char *entry_id)
 /* The IP version of an ocloc member's name ("64.12.55.8"); UNKNOWN for "64.dg2" and others. */
 static uint64_t ip_of_member(const char *entry_id)
 {
-    unsigned bits = 0, arch = 0, release = 0, revision = 0;
-    int end = 0;
-    if (entry_id == NULL || strlen(entry_id) > 20 ||
-        sscanf(entry_id, "%2u.%4u.%3u.%2u%n", &bits, &arch, &release, &revision, &end) != 4 ||
-        entry_id[end] != 0 || arch > 0x3ff || release > 0xff || revision > 0x3f)
+    uint64_t ip = 0;
+    if (entry_id == NULL ||
+        (strncmp(entry_id, "64.", 3) != 0 && strncmp(entry_id, "32.", 3) != 0) ||
+        !dvi_ip_of_text(dvi_view_of(entry_id + 3, strlen(entry_id + 3), NULL), '.', &ip))
         return DEVIMG_UNKNOWN;
-    return DVI_IP(arch, release, revision);
+    return ip;
 }
 
 static enum devimg_status keep(struct describing *d, enum devimg_status status, uint32_t image,
@@ -277,9 +276,8 @@ static enum devimg_status describe_code(struct describing *d, uint32_t index,
     image->extension_count = facts.extension_count;
     image->note = note_both(d, image->note, facts.note);
     DVI_TRY(keep_of_image(d, name_target(d, image, &facts, bytes, err), index, err));
-    if (image->target == NULL && label != NULL && strcmp(label->kind, "selector") != 0)
-        image->target = label->name;
-    if (image->target == NULL && image->format == DEVIMG_FORMAT_BITCODE && label != NULL)
+    if (image->target == NULL && label != NULL &&
+        (image->format == DEVIMG_FORMAT_BITCODE || strcmp(label->kind, "selector") != 0))
         image->target = label->name;
     if (image->kernel_count == DEVIMG_UNKNOWN)
         image->kernel_count = facts.kernel_count;

@@ -304,7 +304,8 @@ static void end_record(struct reading *r)
 {
     struct devimg_record *record = &r->file->records.items[r->record];
     record->finding_count = (uint32_t)r->file->findings.count - record->first_finding;
-    record->descriptor_count = r->found.descriptor_count;
+    record->descriptor_count =
+        r->found.descriptors_unknown ? DEVIMG_NONE : r->found.descriptor_count;
     record->status = record->finding_count > 0 ? DEVIMG_RECORD_DAMAGED
                      : record->image_count > 0 ? DEVIMG_RECORD_OK
                                                : DEVIMG_RECORD_NO_DEVICE_CODE;

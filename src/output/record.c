@@ -53,7 +53,7 @@ void dvi_json_record_head(struct dvi_json *j, const char *path, const struct dev
         j, "status",
         devimg_record_status_name(record != NULL ? record->status : DEVIMG_RECORD_UNREADABLE));
     if (record != NULL)
-        dvi_json_number(j, "descriptors", record->descriptor_count);
+        dvi_json_index(j, "descriptors", record->descriptor_count);
 }
 
 void dvi_json_answer(struct dvi_json *j, const char *key, enum devimg_answer answer)

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 
+#include "image/image.h"
 #include "output/escape.h"
 
 enum { MAX_COLUMNS = 16, GAP = 2 };
@@ -60,8 +61,7 @@ const char *dvi_ip_or_null(uint64_t ip_version, char *buffer)
 {
     if (ip_version == DEVIMG_UNKNOWN)
         return NULL;
-    snprintf(buffer, DVI_SIZE_ROOM, "%" PRIu64 ".%" PRIu64 ".%" PRIu64, ip_version >> 22,
-             ip_version >> 14 & 0xff, ip_version & 0x3f);
+    dvi_ip_text(ip_version, buffer);
     return buffer;
 }
 

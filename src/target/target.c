@@ -13,10 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "image/image.h"
 #include "target/tables.h"
 #include "target/target.h"
 
-enum { KEY_ROOM = 64, MAX_ARCH = 1023, MAX_RELEASE = 255, MAX_REVISION = 63 };
+enum { KEY_ROOM = 64 };
 static const uint64_t reserved_bits = 0x3fc0;
 static const char sycl_prefix[] = "intel_gpu_";
 
@@ -139,32 +140,10 @@ const struct devimg_target *dvi_target_of_product_family(uint64_t product_family
     return row_of(dvi_target_families, dvi_target_family_count, product_family);
 }
 
-/** A number without leading zeros, at most `most`; `*text` moves behind it. */
-static bool read_number(const char **text, uint64_t most, uint64_t *out)
-{
-    const char *at = *text;
-    uint64_t number = 0;
-    while (*at >= '0' && *at <= '9' && number <= most)
-        number = number * 10 + (uint64_t)(*at++ - '0');
-    if (at == *text || number > most || (**text == '0' && at - *text > 1))
-        return false;
-    *text = at;
-    *out = number;
-    return true;
-}
-
 /** "12.55.8", or with `between` instead of the dots. */
 static bool read_version(const char *text, char between, uint64_t *ip)
 {
-    uint64_t arch = 0;
-    uint64_t release = 0;
-    uint64_t revision = 0;
-    if (!read_number(&text, MAX_ARCH, &arch) || *text++ != between ||
-        !read_number(&text, MAX_RELEASE, &release) || *text++ != between ||
-        !read_number(&text, MAX_REVISION, &revision) || *text != '\0')
-        return false;
-    *ip = arch << 22 | release << 14 | revision;
-    return true;
+    return dvi_ip_of_text(dvi_view_of(text, strlen(text), NULL), between, ip);
 }
 
 /** What follows "intel_gpu_": a version as DPC++ numbers it, or the name of an Intel GPU. */
