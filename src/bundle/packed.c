@@ -9,6 +9,7 @@
 
 #include "bundle/bundle.h"
 #include "codec/codec.h"
+#include "object/device_elf.h"
 
 enum { ALIGNMENT = 16, SPIRV_MAGIC = 0x07230203, SPIRV_HEADER = 20 };
 
@@ -23,38 +24,6 @@ static enum devimg_status archive_end(struct dvi_view v, struct dvi_view *out,
             return dvi_slice(v, 0, at < v.size ? at : v.size, "archive", out, err);
         DVI_TRY(dvi_ar_next(&it, &member, err));
     }
-}
-
-/* The farthest byte that the header, the section table or a section of an ELF names. */
-static enum devimg_status elf_end(struct dvi_view v, struct dvi_view *out, struct devimg_error *err)
-{
-    const bool wide = v.size > 4 && v.data[4] == 2;
-    struct dvi_cursor c = dvi_cursor_at(v, wide ? 40 : 32);
-    const uint64_t table = wide ? dvi_le64(&c) : dvi_le32(&c);
-    dvi_skip(&c, 4 + 2 + 2 + 2);
-    const uint64_t entry_size = dvi_le16(&c);
-    const uint64_t count = dvi_le16(&c);
-    DVI_TRY(dvi_cursor_check(&c, "ELF header", err));
-    if (entry_size < (wide ? 64 : 40) || count == 0)
-        return dvi_fail(err, DEVIMG_MALFORMED, v, 0,
-                        "ELF image with %" PRIu64 " section headers of %" PRIu64 " bytes", count,
-                        entry_size);
-    struct dvi_view headers = { 0 };
-    DVI_TRY(dvi_slice(v, table, count * entry_size, "ELF section headers", &headers, err));
-    uint64_t end = table + count * entry_size;
-    for (uint64_t i = 0; i < count; i++) {
-        const uint64_t at = i * entry_size;
-        const bool no_bits = dvi_peek32(headers, at + 4) == 8;
-        const uint64_t offset = wide ? dvi_peek64(headers, at + 24) : dvi_peek32(headers, at + 16);
-        const uint64_t size = wide ? dvi_peek64(headers, at + 32) : dvi_peek32(headers, at + 20);
-        struct dvi_view section = { 0 };
-        if (no_bits)
-            continue;
-        DVI_TRY(dvi_slice(v, offset, size, "ELF section", &section, err));
-        if (offset + size > end)
-            end = offset + size;
-    }
-    return dvi_slice(v, 0, end, "ELF image", out, err);
 }
 
 static bool spirv_starts_at(struct dvi_view v, uint64_t at)
@@ -108,7 +77,7 @@ enum devimg_status dvi_packed_first(struct dvi_view v, struct dvi_view *out,
     if (dvi_ar_match(v))
         return archive_end(v, out, err);
     if (dvi_starts_with(v, "\177ELF", 4))
-        return elf_end(v, out, err);
+        return dvi_device_elf_extent(v, out, err);
     if (spirv_starts_at(v, 0))
         return spirv_end(v, out, err);
     if (is_bitcode(v)) {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which device IP versions count as a target's: by the tables, or as an ocloc answers. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "check/ocloc.h"
 #include "check/report.h"
@@ -16,29 +15,13 @@ static void add_ip(struct dvi_check_target *target, uint64_t ip)
         target->ips[target->ip_count++] = ip;
 }
 
-/* "20.1.4@24.26.30049.6": what stands before the '@'; false: it is none. */
-static bool former_ip(struct dvi_view item, uint64_t *out)
-{
-    struct dvi_view text = { 0 };
-    while (item.size > 0 && item.data[0] == ' ')
-        item = dvi_from(item, 1);
-    return dvi_next_field(&item, '@', &text) && dvi_ip_of_text(text, '.', out);
-}
-
 /* The tables' IP versions of a target: what it has, and what it once had. */
 static void table_ips(struct dvi_check_target *target)
 {
-    struct dvi_view rest =
-        dvi_view_of(target->row->former_ips, strlen(target->row->former_ips), "targets");
-    struct dvi_view item = { 0 };
-    uint64_t ip = 0;
-    if (target->row->ip_version != DEVIMG_UNKNOWN)
-        add_ip(target, target->row->ip_version);
-    while (dvi_next_field(&rest, ',', &item)) {
-        struct dvi_view one = { 0 };
-        while (dvi_next_field(&item, ';', &one))
-            if (former_ip(one, &ip))
-                add_ip(target, ip);
+    uint64_t ip = target->row->ip_version;
+    for (size_t i = 0; ip != DEVIMG_UNKNOWN; i++) {
+        add_ip(target, ip);
+        ip = dvi_target_former_ip(target->row, i);
     }
 }
 

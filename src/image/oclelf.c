@@ -9,8 +9,8 @@
  * With a device binary it is a native image in the old form; with SPIR-V alone ("generic_ir" of an
  * archive) it is portable code.
  */
-#include "image/device_elf.h"
 #include "image/spirv.h"
+#include "object/device_elf.h"
 
 enum {
     TYPE_FIRST = 0xff01,

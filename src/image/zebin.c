@@ -18,8 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "image/device_elf.h"
 #include "image/ze_info.h"
+#include "object/device_elf.h"
 
 enum {
     MACHINE_INTELGT = 205,

@@ -135,6 +135,14 @@ bool dvi_target_has_ip(const struct devimg_target *target, uint64_t ip_version)
     return false;
 }
 
+uint64_t dvi_target_former_ip(const struct devimg_target *target, size_t i)
+{
+    for (uint32_t k = 0; k < dvi_target_former_count; k++)
+        if (&dvi_targets[dvi_target_formers[k].row] == target && i-- == 0)
+            return dvi_target_formers[k].number;
+    return DEVIMG_UNKNOWN;
+}
+
 const struct devimg_target *dvi_target_of_product_family(uint64_t product_family)
 {
     return row_of(dvi_target_families, dvi_target_family_count, product_family);

@@ -15,6 +15,8 @@ const struct devimg_target *dvi_target_of_ip(uint64_t ip_version);
 const struct devimg_target *dvi_target_of_ip_or_former(uint64_t ip_version);
 /** True when `ip_version` is one that `target` has or once had. */
 bool dvi_target_has_ip(const struct devimg_target *target, uint64_t ip_version);
+/** The IP versions that `target` once had, in ascending order; DEVIMG_UNKNOWN: no more than `i`. */
+uint64_t dvi_target_former_ip(const struct devimg_target *target, size_t i);
 /** A row of the release whose zebin note 1 is `product_family`, or NULL. */
 const struct devimg_target *dvi_target_of_product_family(uint64_t product_family);
 

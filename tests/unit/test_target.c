@@ -152,6 +152,10 @@ static void target_has_its_present_and_former_ips(void **state)
     assert_false(dvi_target_has_ip(bmg, DEVIMG_UNKNOWN));
     assert_false(dvi_target_has_ip(named("spir64"), DEVIMG_UNKNOWN));
     assert_false(dvi_target_has_ip(NULL, IP(20, 1, 0)));
+    assert_int_equal(dvi_target_former_ip(bmg, 0), IP(20, 1, 4));
+    assert_int_equal(dvi_target_former_ip(bmg, 1), DEVIMG_UNKNOWN);
+    assert_int_equal(dvi_target_former_ip(named("acm-g10"), 0), DEVIMG_UNKNOWN);
+    assert_int_equal(dvi_target_former_ip(named("spir64"), 0), DEVIMG_UNKNOWN);
 }
 
 /* Measured: note 1 of zebins that ocloc 22.43 writes for dg2-g11, pvc, adl-s. */

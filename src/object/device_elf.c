@@ -9,7 +9,7 @@
  *   e_shentsize, e_shnum, e_shstrndx: 58, 46
  *   section: name u32, type u32; offset 24/16, size 32/20
  */
-#include "image/device_elf.h"
+#include "object/device_elf.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -26,8 +26,9 @@ bool dvi_device_elf_peek(struct dvi_view v, uint16_t *type, uint16_t *machine)
     return true;
 }
 
-enum devimg_status dvi_device_elf_open(struct dvi_view v, struct dvi_device_elf *out,
-                                       struct devimg_error *err)
+/* All but the names; *names_index is e_shstrndx. */
+static enum devimg_status open_table(struct dvi_view v, struct dvi_device_elf *out,
+                                     uint32_t *names_index, struct devimg_error *err)
 {
     struct dvi_device_elf elf = { .file = v, .names = dvi_view_of(NULL, 0, v.source) };
     if (!dvi_device_elf_peek(v, &elf.type, &elf.machine))
@@ -40,7 +41,7 @@ enum devimg_status dvi_device_elf_open(struct dvi_view v, struct dvi_device_elf 
     dvi_skip(&c, 2 + 2 + 2); /* e_ehsize, e_phentsize, e_phnum */
     elf.entry_size = dvi_le16(&c);
     elf.section_count = dvi_le16(&c);
-    const uint32_t names_index = dvi_le16(&c);
+    *names_index = dvi_le16(&c);
     DVI_TRY(dvi_cursor_check(&c, "ELF header", err));
     if (elf.entry_size < (elf.wide ? 64 : 40) || elf.section_count == 0)
         return dvi_fail(err, DEVIMG_MALFORMED, v, elf.wide ? 58 : 46,
@@ -48,6 +49,16 @@ enum devimg_status dvi_device_elf_open(struct dvi_view v, struct dvi_device_elf 
                         elf.section_count, elf.entry_size);
     DVI_TRY(dvi_slice(v, table, (uint64_t)elf.section_count * elf.entry_size, "ELF section headers",
                       &elf.headers, err));
+    *out = elf;
+    return DEVIMG_OK;
+}
+
+enum devimg_status dvi_device_elf_open(struct dvi_view v, struct dvi_device_elf *out,
+                                       struct devimg_error *err)
+{
+    struct dvi_device_elf elf = { 0 };
+    uint32_t names_index = 0;
+    DVI_TRY(open_table(v, &elf, &names_index, err));
     if (names_index != 0 && names_index != SHN_XINDEX) {
         struct dvi_device_section names = { 0 };
         if (names_index >= elf.section_count)
@@ -99,4 +110,20 @@ enum devimg_status dvi_device_elf_find(const struct dvi_device_elf *elf, uint32_
         if (dvi_peek32(elf->headers, (uint64_t)i * elf->entry_size + 4) == type)
             return dvi_device_elf_section(elf, i, out, err);
     return DEVIMG_END;
+}
+
+enum devimg_status dvi_device_elf_extent(struct dvi_view v, struct dvi_view *out,
+                                         struct devimg_error *err)
+{
+    struct dvi_device_elf elf = { 0 };
+    struct dvi_device_section section = { 0 };
+    uint32_t names_index = 0;
+    DVI_TRY(open_table(v, &elf, &names_index, err));
+    const uint8_t *end = elf.headers.data + elf.headers.size;
+    for (uint32_t i = 0; i < elf.section_count; i++) {
+        DVI_TRY(dvi_device_elf_section(&elf, i, &section, err));
+        if (section.data.size > 0 && section.data.data + section.data.size > end)
+            end = section.data.data + section.data.size;
+    }
+    return dvi_slice(v, 0, (uint64_t)(end - v.data), "ELF image", out, err);
 }

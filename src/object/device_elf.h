@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The ELF around Intel device code: header and sections, nothing more. */
-#ifndef DVI_IMAGE_DEVICE_ELF_H
-#define DVI_IMAGE_DEVICE_ELF_H
+#ifndef DVI_OBJECT_DEVICE_ELF_H
+#define DVI_OBJECT_DEVICE_ELF_H
 
-#include "image/image.h"
+#include "base/view.h"
 
 struct dvi_device_elf {
     struct dvi_view file;
@@ -35,5 +35,9 @@ DEVIMG_CHECKED enum devimg_status dvi_device_elf_section(const struct dvi_device
 DEVIMG_CHECKED enum devimg_status dvi_device_elf_find(const struct dvi_device_elf *elf,
                                                       uint32_t type, struct dvi_device_section *out,
                                                       struct devimg_error *err);
+/** From `v`'s first byte to the farthest that the header, the section table or a section names.
+ *  TRUNCATED, MALFORMED: as dvi_device_elf_open(). */
+DEVIMG_CHECKED enum devimg_status dvi_device_elf_extent(struct dvi_view v, struct dvi_view *out,
+                                                        struct devimg_error *err);
 
 #endif
