@@ -17,6 +17,7 @@ NAMES = rf"{NAME}(,{NAME})*"
 IP = r"\d+\.\d+\.\d+"
 RELEASE = r"\d+\.\d+\.\d+(\.\d+)?"
 ANSWER = "yes|no|unknown"
+MOST_IPS = 32  # DVI_MOST_IPS of src/check/check.h
 TEXT = r"[\x20-\x7e]+"
 
 INTEL = {
@@ -210,6 +211,8 @@ class Tables:
             row.former = [ip_number(row, f.split("@")[0]) for f in row.list("former_ips")]
             if row.ip in row.former or len(set(row.former)) != len(row.former):
                 row.refuse(f"former_ips {row['former_ips']!r}: the current one, or one twice")
+            if len(row.former) >= MOST_IPS:
+                row.refuse(f"former_ips: at most {MOST_IPS - 1}")
             self.by_ip.setdefault(row.ip, []).append(row)
             if row["primary"] == "yes":
                 if row.ip in self.primary:

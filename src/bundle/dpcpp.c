@@ -19,6 +19,7 @@
  * property, 32 bytes:  0 name   8 value   16 u32 type (1 u32, 2 bytes)   24 u64 value or size
  */
 #include "bundle/dpcpp.h"
+#include "base/names.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -189,11 +190,6 @@ static enum devimg_status read_entries(struct reader *r, uint64_t addr, struct d
 
 /* --- property sets --- */
 
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 static int name_to_text(const void *key, const void *item)
 {
     const char *text = *(const char *const *)item;
@@ -212,14 +208,14 @@ static enum devimg_status count_exported(struct reader *r, const struct range *p
         return dvi_fail_memory(err, properties->bytes.source);
     for (uint32_t i = 0; i < image->entry_count; i++)
         sorted[i] = image->entries[i];
-    qsort(sorted, image->entry_count, sizeof *sorted, by_name);
+    const uint32_t count = dvi_names_sort(sorted, image->entry_count);
     for (size_t at = 0; at + PROPERTY_SIZE <= properties->bytes.size; at += PROPERTY_SIZE) {
         struct dvi_view name = { 0 };
         if (!view_at(r, pointer_at(r, properties->addr + at), &name))
             return dvi_fail(err, DEVIMG_MALFORMED, properties->bytes, at,
                             "exported symbol without a name");
         if (image->exported_count < image->entry_count &&
-            bsearch(&name, sorted, image->entry_count, sizeof *sorted, name_to_text) != NULL)
+            bsearch(&name, sorted, count, sizeof *sorted, name_to_text) != NULL)
             image->exported_count++;
     }
     return DEVIMG_OK;

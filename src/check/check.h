@@ -16,10 +16,12 @@ struct dvi_check_input {
     uint32_t record_count, image_count, module_count, kernel_count, finding_count;
 };
 
+enum { DVI_MOST_IPS = 32 }; /* of one target; tools/gen_targets.py refuses more */
+
 /** A target of the policy, with the IP versions that count as its own. */
 struct dvi_check_target {
     const struct devimg_target *row;
-    uint64_t ips[32]; /* now and formerly by the tables, or as --ocloc answers */
+    uint64_t ips[DVI_MOST_IPS]; /* now and formerly by the tables, or as --ocloc answers */
     size_t ip_count;
 };
 

@@ -121,18 +121,24 @@ static int finish(const struct child *child, bool in_time)
     return -1;
 }
 
-static void take_answer(struct dvi_view text, struct dvi_ocloc_answer *out)
+static enum devimg_status take_answer(struct dvi_view text, struct dvi_ocloc_answer *out,
+                                      struct devimg_error *err)
 {
     bool after_mark = false;
     struct dvi_view line = { 0 }, word = { 0 };
     while (dvi_next_line(&text, &line)) {
         while (dvi_next_field(&line, ' ', &word)) {
             uint64_t ip = 0;
-            if (after_mark && out->ip_count < DVI_OCLOC_MOST_IPS && dvi_ip_of_text(word, '.', &ip))
+            const bool is_ip = after_mark && dvi_ip_of_text(word, '.', &ip);
+            if (is_ip && out->ip_count == DVI_MOST_IPS)
+                return dvi_fail_plain(err, DEVIMG_LIMIT, text.source,
+                                      "ids: answers with more than %d IP versions", DVI_MOST_IPS);
+            if (is_ip)
                 out->ips[out->ip_count++] = ip;
             after_mark = after_mark || dvi_ends_with(word, "ids:");
         }
     }
+    return DEVIMG_OK;
 }
 
 enum devimg_status dvi_ocloc_ask(const char *program, const char *name, unsigned seconds,
@@ -149,8 +155,11 @@ enum devimg_status dvi_ocloc_ask(const char *program, const char *name, unsigned
         const bool in_time = read_output(&child, text, MOST_OUTPUT, &size);
         out->exit_code = finish(&child, in_time);
         out->timed_out = !in_time || (out->exit_code < 0 && time_left(&child) == 0);
-        if (out->exit_code == 0)
-            take_answer(dvi_view_of(text, size, program), out);
+        if (size == MOST_OUTPUT)
+            st = dvi_fail_plain(err, DEVIMG_LIMIT, program, "ids %s: prints %d bytes or more", name,
+                                MOST_OUTPUT);
+        else if (out->exit_code == 0)
+            st = take_answer(dvi_view_of(text, size, program), out, err);
     }
     free(text);
     return st;

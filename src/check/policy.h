@@ -146,7 +146,8 @@ const char *dvi_base_name(const char *path);
 DEVIMG_CHECKED enum devimg_status dvi_ratchet_load(struct dvi_ratchet *out, const char *path,
                                                    struct dvi_arena *arena,
                                                    struct devimg_error *err);
-/** The line for a kernel on a target, the target's own before "*"; NULL: none. */
+/** The line for a kernel on a target, the target's own before "*", the name as the image has it
+ *  before the demangled one; NULL: none. */
 const struct dvi_ratchet_line *dvi_ratchet_find(const struct dvi_ratchet *ratchet,
                                                 const char *kernel, const char *target);
 DEVIMG_CHECKED enum devimg_status dvi_baseline_load(struct dvi_baseline *out, const char *path,

@@ -9,6 +9,7 @@
  *   -Xsycl-target-backend[=spir64_gen] "-device A,B"
  *   -Xs "-device A,B"
  *   --offload-compress / --no-offload-compress    the last one counts
+ *   @FILE                                         words from a file, quoted in the same way
  */
 #include <jansson.h>
 #include <stdio.h>
@@ -17,14 +18,24 @@
 
 #include "check/policy.h"
 
-enum { MOST_BYTES = 128 << 20 };
+enum { MOST_BYTES = 128 << 20, MOST_RESPONSE_BYTES = 16 << 20, MOST_RESPONSES = 256 };
 
 struct reader {
     struct dvi_promises *out;
     struct dvi_arena *arena;  /* of the policy: what stays */
     struct dvi_arena scratch; /* of one command: given back after it */
     const char *path;
+    size_t index;       /* of the compile command, from 0 */
+    const char *folder; /* it runs there; NULL: not said */
+    unsigned responses; /* files that its words came from */
 };
+
+static enum devimg_status refuse_entry(const struct reader *r, const char *what,
+                                       struct devimg_error *err)
+{
+    return dvi_fail_plain(err, DEVIMG_MALFORMED, r->path, "compile command %zu: %s", r->index + 1,
+                          what);
+}
 
 /* ---- words of a command ---- */
 
@@ -61,14 +72,8 @@ static bool next_word(const char **text, char *out)
     return true;
 }
 
-static enum devimg_status add_word(struct words *words, const char *word, struct devimg_error *err)
-{
-    const char **added = DVI_ADD(&words->list);
-    if (added == NULL)
-        return dvi_fail_memory(err, "compile commands");
-    *added = word;
-    return DEVIMG_OK;
-}
+static enum devimg_status add_word(struct reader *r, struct words *words, const char *word,
+                                   struct devimg_error *err);
 
 static enum devimg_status split(struct reader *r, const char *command, struct words *words,
                                 struct devimg_error *err)
@@ -78,9 +83,36 @@ static enum devimg_status split(struct reader *r, const char *command, struct wo
     if (room == NULL)
         return dvi_fail_memory(err, r->path);
     while (next_word(&command, room)) {
-        DVI_TRY(add_word(words, room, err));
+        DVI_TRY(add_word(r, words, room, err));
         room += strlen(room) + 1;
     }
+    return DEVIMG_OK;
+}
+
+static enum devimg_status add_response(struct reader *r, struct words *words, const char *file,
+                                       struct devimg_error *err)
+{
+    const bool relative = *file != '/' && r->folder != NULL;
+    const char *path = relative ? dvi_arena_format(&r->scratch, "%s/%s", r->folder, file) : file;
+    struct dvi_view text = { 0 };
+    if (path == NULL)
+        return dvi_fail_memory(err, r->path);
+    if (r->responses++ == MOST_RESPONSES) /* or they name each other */
+        return refuse_entry(r, "more than 256 response files", err);
+    DVI_TRY(dvi_read_text(path, MOST_RESPONSE_BYTES, &r->scratch, &text, err));
+    const char *command = dvi_arena_text(&r->scratch, text);
+    return command != NULL ? split(r, command, words, err) : dvi_fail_memory(err, r->path);
+}
+
+static enum devimg_status add_word(struct reader *r, struct words *words, const char *word,
+                                   struct devimg_error *err)
+{
+    if (word[0] == '@' && word[1] != 0)
+        return add_response(r, words, word + 1, err);
+    const char **added = DVI_ADD(&words->list);
+    if (added == NULL)
+        return dvi_fail_memory(err, r->path);
+    *added = word;
     return DEVIMG_OK;
 }
 
@@ -89,12 +121,16 @@ static enum devimg_status words_of(struct reader *r, const json_t *entry, struct
 {
     const json_t *arguments = json_object_get(entry, "arguments");
     const char *command = json_string_value(json_object_get(entry, "command"));
+    if (arguments == NULL)
+        return command != NULL ? split(r, command, words, err)
+                               : refuse_entry(r, "neither \"arguments\" nor \"command\"", err);
     if (!json_is_array(arguments))
-        return command != NULL ? split(r, command, words, err) : DEVIMG_OK;
+        return refuse_entry(r, "\"arguments\" is no list", err);
     for (size_t i = 0; i < json_array_size(arguments); i++) {
         const char *word = json_string_value(json_array_get(arguments, i));
-        if (word != NULL)
-            DVI_TRY(add_word(words, word, err));
+        if (word == NULL)
+            return refuse_entry(r, "\"arguments\" holds what is no text", err);
+        DVI_TRY(add_word(r, words, word, err));
     }
     return DEVIMG_OK;
 }
@@ -183,7 +219,9 @@ static enum devimg_status take_entry(struct reader *r, const json_t *entry,
     const char *file = json_string_value(json_object_get(entry, "file"));
     struct words words = { 0 };
     if (file == NULL)
-        return DEVIMG_OK;
+        return refuse_entry(r, "no \"file\"", err);
+    r->folder = json_string_value(json_object_get(entry, "directory"));
+    r->responses = 0;
     struct dvi_promise *promise = DVI_ADD(&r->out->units);
     if (promise == NULL)
         return dvi_fail_memory(err, r->path);
@@ -279,8 +317,8 @@ static enum devimg_status read_database(struct reader *r, struct dvi_view text,
     }
     if (!json_is_array(root))
         st = dvi_fail_plain(err, DEVIMG_MALFORMED, r->path, "expected a list of compile commands");
-    for (size_t i = 0; st == DEVIMG_OK && i < json_array_size(root); i++)
-        st = take_entry(r, json_array_get(root, i), err);
+    for (r->index = 0; st == DEVIMG_OK && r->index < json_array_size(root); r->index++)
+        st = take_entry(r, json_array_get(root, r->index), err);
     json_decref(root);
     if (st == DEVIMG_OK)
         st = merge(r->out, r->arena, err);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/demangle.h"
 #include "check/policy.h"
 
 enum { MOST_BYTES = 16 << 20, FIELDS = 2 + DVI_RATCHET_COUNT };
@@ -112,7 +113,16 @@ static const struct dvi_ratchet_line *find_exact(const struct dvi_ratchet *ratch
 const struct dvi_ratchet_line *dvi_ratchet_find(const struct dvi_ratchet *ratchet,
                                                 const char *kernel, const char *target)
 {
-    const struct dvi_ratchet_line *line =
-        target != NULL ? find_exact(ratchet, kernel, target) : NULL;
-    return line != NULL ? line : find_exact(ratchet, kernel, "*");
+    char buffer[DVI_NAME_ROOM];
+    const char *const names[] = { kernel, dvi_demangle(kernel, buffer) };
+    const char *const targets[] = { target, "*" };
+    for (size_t t = 0; t < 2; t++)
+        for (size_t n = 0; n < 2; n++) {
+            const struct dvi_ratchet_line *line = names[n] != NULL && targets[t] != NULL
+                                                      ? find_exact(ratchet, names[n], targets[t])
+                                                      : NULL;
+            if (line != NULL)
+                return line;
+        }
+    return NULL;
 }

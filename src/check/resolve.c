@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which device IP versions count as a target's: by the tables, or as an ocloc answers. */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "check/ocloc.h"
@@ -11,8 +12,8 @@ static void add_ip(struct dvi_check_target *target, uint64_t ip)
     for (size_t i = 0; i < target->ip_count; i++)
         if (target->ips[i] == ip)
             return;
-    if (target->ip_count < sizeof target->ips / sizeof target->ips[0])
-        target->ips[target->ip_count++] = ip;
+    assert(target->ip_count < DVI_MOST_IPS);
+    target->ips[target->ip_count++] = ip;
 }
 
 /* The tables' IP versions of a target: what it has, and what it once had. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/names.h"
 #include "model/model.h"
 #include "target/target.h"
 
@@ -186,11 +187,6 @@ static enum devimg_status name_target(struct describing *d, struct devimg_image 
     return DEVIMG_OK;
 }
 
-static int by_text(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 /* The kernels' names, sorted, each once. */
 static enum devimg_status keep_names(struct describing *d, uint32_t image)
 {
@@ -200,13 +196,8 @@ static enum devimg_status keep_names(struct describing *d, uint32_t image)
         return DEVIMG_NOMEM;
     for (uint32_t i = 0; i < it->kernel_count; i++)
         names[i] = d->out->kernels.items[it->first_kernel + i].name;
-    qsort(names, it->kernel_count, sizeof *names, by_text);
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < it->kernel_count; i++)
-        if (kept == 0 || strcmp(names[kept - 1], names[i]) != 0)
-            names[kept++] = names[i];
     it->names = names;
-    it->name_count = kept;
+    it->name_count = dvi_names_sort(names, it->kernel_count);
     return DEVIMG_OK;
 }
 

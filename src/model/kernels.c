@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/names.h"
 #include "base/pool.h"
 #include "model/model.h"
 #include "target/aspects.h"
@@ -41,11 +42,6 @@ static void add_stated_needs(const struct devimg_image *image, struct devimg_ker
     kernel->features |= dvi_features_of_aspects(image);
 }
 
-static int by_text(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 /*
  * What the runtime will ask the image for, it must hold: "No kernel named ... was found" otherwise.
  * Entries that are exported functions are no kernels; the descriptor counts those.
@@ -61,8 +57,7 @@ static enum devimg_status check_entries(struct devimg_file *file, const struct j
     if (!placed->entries_known || decoded->names == NULL)
         return DEVIMG_OK;
     for (uint32_t i = 0; i < placed->entry_count; i++) {
-        if (bsearch(&placed->entries[i], decoded->names, decoded->name_count,
-                    sizeof *decoded->names, by_text) != NULL)
+        if (dvi_names_have(decoded->names, decoded->name_count, placed->entries[i]))
             held++;
         else if (missing == NULL)
             missing = placed->entries[i];

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/names.h"
 #include "model/model.h"
 
 /* What an image is for, as one number: its IP version, or a hash of its target's name. */
@@ -74,11 +75,6 @@ static uint64_t hash_text(uint64_t hash, const char *text)
 
 static const uint64_t hash_start = 0xcbf29ce484222325u;
 
-static int by_text(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 /* Sorted, each once, in the arena; 0 names: NULL is not used, the array is empty. */
 static const char **sorted_names(struct dvi_arena *arena, const char *const *names, uint32_t count,
                                  uint32_t *out_count)
@@ -86,20 +82,9 @@ static const char **sorted_names(struct dvi_arena *arena, const char *const *nam
     const char **sorted = dvi_arena_array(arena, count, sizeof *sorted);
     if (sorted == NULL)
         return NULL;
-    bool in_order = true;
-    for (uint32_t i = 0; i < count; i++) {
-        sorted[i] = names[i];
-        in_order = in_order && (i == 0 || strcmp(names[i - 1], names[i]) < 0);
-    }
-    *out_count = count;
-    if (in_order)
-        return sorted;
-    qsort(sorted, count, sizeof *sorted, by_text);
-    uint32_t kept = 0;
     for (uint32_t i = 0; i < count; i++)
-        if (kept == 0 || strcmp(sorted[kept - 1], sorted[i]) != 0)
-            sorted[kept++] = sorted[i];
-    *out_count = kept;
+        sorted[i] = names[i];
+    *out_count = dvi_names_sort(sorted, count);
     return sorted;
 }
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/compare.h"
-#include "output/demangle.h"
+#include "base/demangle.h"
 #include "output/escape.h"
 #include "output/record.h"
 #include "output/text.h"

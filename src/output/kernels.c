@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "output/demangle.h"
+#include "base/demangle.h"
 #include "output/escape.h"
 #include "output/form.h"
 #include "output/record.h"

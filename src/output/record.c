@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "output/demangle.h"
+#include "base/demangle.h"
 #include "output/escape.h"
 #include "output/text.h"
 

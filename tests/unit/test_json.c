@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
+#include "base/demangle.h"
 #include "model/model.h"
-#include "output/demangle.h"
 #include "output/escape.h"
 #include "output/json.h"
 #include "output/record.h"

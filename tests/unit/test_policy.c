@@ -308,6 +308,12 @@ static void ratchet_and_baseline_mistakes_name_their_line(void **state)
         { "baseline", "a\tb\tc\td\te\n", "line 1, column 1: 5 fields" },
         { "promised", "{", "line 1" },
         { "promised", "{}", "expected a list" },
+        { "promised", "[{\"command\":\"icpx\"}]", "compile command 1: no \"file\"" },
+        { "promised", "[{\"file\":\"a\",\"command\":\"icpx\"},7]",
+          "compile command 2: no \"file\"" },
+        { "promised", "[{\"file\":\"a\"}]", "neither \"arguments\" nor \"command\"" },
+        { "promised", "[{\"file\":\"a\",\"arguments\":\"icpx\"}]", "\"arguments\" is no list" },
+        { "promised", "[{\"file\":\"a\",\"arguments\":[7]}]", "what is no text" },
     };
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
@@ -326,7 +332,7 @@ static void compile_lines_are_split_as_a_shell_would(void **state)
         "--offload-compress --no-offload-compress\"},"
         "{\"file\":\"e.cpp\",\"arguments\":[\"icpx\",\"-fsycl-targets=spir64\"]},"
         "{\"file\":\"b.cpp\",\"arguments\":[\"icpx\",\"-Xs\",\"-device pvc\"]},"
-        "{\"file\":7},{},3]";
+        "{\"file\":\"f.cpp\",\"arguments\":[\"g++\"]}]";
     (void)state;
     if (devimg_policy_set(policy, "promised", file_of("c.json", json, strlen(json)), &err) !=
         DEVIMG_OK)
@@ -341,6 +347,48 @@ static void compile_lines_are_split_as_a_shell_would(void **state)
     assert_non_null(e);
     assert_string_equal(e->targets.known.items[0]->name, "spir64");
     assert_null(dvi_promise_of(&policy->promises, "c.cpp"));
+}
+
+static void words_of_response_files_count(void **state)
+{
+    (void)state;
+    char json[512];
+    const char *path = file_of("a.rsp", "-fsycl-targets=spir64_gen\n-Xs '-device pvc'\n", 43);
+    const char *name = strrchr(path, '/');
+    (void)snprintf(json, sizeof json,
+                   "[{\"file\":\"a.cpp\",\"directory\":\"%.*s\",\"command\":\"icpx @%s\"},"
+                   "{\"file\":\"b.cpp\",\"arguments\":[\"icpx\",\"@%s\"]}]",
+                   (int)(name - path), path, name + 1, path);
+    if (devimg_policy_set(policy, "promised", file_of("c.json", json, strlen(json)), &err) !=
+        DEVIMG_OK)
+        fail_msg("%s", err.text);
+    for (size_t i = 0; i < 2; i++) {
+        const struct dvi_promise *unit =
+            dvi_promise_of(&policy->promises, i == 0 ? "a.cpp" : "b.cpp");
+        assert_non_null(unit);
+        assert_int_equal(unit->targets.known.count, 1);
+        assert_string_equal(unit->targets.known.items[0]->name, "pvc");
+    }
+}
+
+static void response_file_that_is_missing_or_names_itself_is_refused(void **state)
+{
+    (void)state;
+    static const char missing[] = "[{\"file\":\"a.cpp\",\"command\":\"icpx @/nonexistent/x.rsp\"}]";
+    assert_int_equal(
+        devimg_policy_set(policy, "promised", file_of("c.json", missing, strlen(missing)), &err),
+        DEVIMG_IO);
+    assert_string_equal(err.source, "/nonexistent/x.rsp");
+    char text[512];
+    char path[256];
+    (void)snprintf(path, sizeof path, "%s", file_of("self.rsp", "", 0));
+    (void)snprintf(text, sizeof text, "-c @%s @%s", path, path);
+    (void)file_of("self.rsp", text, strlen(text));
+    (void)snprintf(text, sizeof text, "[{\"file\":\"a.cpp\",\"command\":\"icpx @%s\"}]", path);
+    assert_int_equal(
+        devimg_policy_set(policy, "promised", file_of("c.json", text, strlen(text)), &err),
+        DEVIMG_MALFORMED);
+    assert_string_equal(err.text, "compile command 1: more than 256 response files");
 }
 
 /* A module of "a.cpp" may come from either line: only pvc and compression hold for both. */
@@ -403,6 +451,8 @@ int main(void)
         TEST(every_cut_of_a_file_is_read_or_refused),
         TEST(ratchet_and_baseline_mistakes_name_their_line),
         TEST(compile_lines_are_split_as_a_shell_would),
+        TEST(words_of_response_files_count),
+        TEST(response_file_that_is_missing_or_names_itself_is_refused),
         TEST(units_of_one_name_promise_what_each_of_their_lines_does),
         TEST(glob_matches_like_the_shell),
     };

@@ -722,11 +722,13 @@ static void ratchet_allows_what_it_lists_and_nothing_larger(void **state)
         file_of(w, "scratch.tsv",
                 "# kernel\ttarget\tprivate\tspill\tbuffer\n"
                 "fits\t*\t64\t0\t0\n"
+                "app::foo<float>\t*\t8\t0\t0\n"
                 "grew\tadl-s\t64\t0\t0\n"
                 "gone\t*\t64\t0\t0\n"
                 "loose\trpl-s\t900\t0\t0\n"));
     const uint32_t i = native(w, module_of(w, NULL, "fits", "grew"), "adl-s", DVI_IP(12, 2, 0));
     kernel_of(w, i, "fits")->private_size = 64;
+    kernel_of(w, i, "_ZTSN3app3fooIfEE")->private_size = 8;
     kernel_of(w, i, "grew")->private_size = 65;
     kernel_of(w, i, "loose")->private_size = 100; /* rpl-s and adl-s: one IP version */
     kernel_of(w, i, "new")->private_size = 1;
@@ -736,7 +738,7 @@ static void ratchet_allows_what_it_lists_and_nothing_larger(void **state)
     finish(w);
     expect(w, "note scratch ratchet-stale - gone *\n"
               "note scratch ratchet-stale - loose adl-s\n");
-    assert_non_null(strstr(finding_at(w, 1)->message, "line 5"));
+    assert_non_null(strstr(finding_at(w, 1)->message, "line 6"));
     assert_non_null(strstr(finding_at(w, 1)->message, "100, 0, 0"));
 }
 
@@ -765,6 +767,17 @@ static void gap_covers_modules_of_which_every_kernel_matches(void **state)
               "error targets missing-ip 1 - lnl-m\n");
     finish(w);
     expect(w, "");
+}
+
+/* _ZTSN3app3fooIfEE: app::foo<float>, by the Itanium C++ ABI. */
+static void gap_matches_the_name_that_text_output_shows(void **state)
+{
+    struct world *w = *state;
+    set(w, "targets", "adl-s,lnl-m");
+    set(w, "gaps", "app::foo<*> without lnl-m: it crashes");
+    native(w, module_of(w, NULL, "_ZTSN3app3fooIfEE", NULL), "adl-s", DVI_IP(12, 2, 0));
+    check_file(w);
+    expect(w, "note targets gap 0 _ZTSN3app3fooIfEE lnl-m\n");
 }
 
 static void gap_by_unit_matches_the_unit(void **state)
@@ -1134,6 +1147,7 @@ int main(void)
         TEST(ratchet_allows_what_it_lists_and_nothing_larger),
         TEST(image_that_states_no_scratch_is_said_once),
         TEST(gap_covers_modules_of_which_every_kernel_matches),
+        TEST(gap_matches_the_name_that_text_output_shows),
         TEST(gap_by_unit_matches_the_unit),
         TEST(gap_of_one_name_leaves_the_other_name_of_its_version),
         TEST(unneeded_gap_is_a_note_and_one_off_the_list_a_warning),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Kernel names as their authors wrote them, at a bounded cost. */
-#ifndef DVI_OUTPUT_DEMANGLE_H
-#define DVI_OUTPUT_DEMANGLE_H
+#ifndef DVI_BASE_DEMANGLE_H
+#define DVI_BASE_DEMANGLE_H
 
 enum { DVI_NAME_ROOM = 4096 };
 

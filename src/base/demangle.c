@@ -5,7 +5,7 @@
  * it is left by longjmp() as soon as the text is longer than the buffer. The recursion limit of
  * libiberty stays on: it also bounds the stack by refusing names of more than 1,024 bytes.
  */
-#include "output/demangle.h"
+#include "base/demangle.h"
 
 #include <libiberty/demangle.h>
 #include <setjmp.h>
