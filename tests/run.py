@@ -454,6 +454,38 @@ def program_on_cuts(build, name, to):
     build.say(not text, "damage: the program on cuts of " + name, text)
 
 
+def thin_archives(build, folder):
+    """Members that are files of their own: read beside the archive, never outside its folder."""
+    lib, inside = os.path.join(folder, "lib"), os.path.join(folder, "lib", "obj.p")
+    os.makedirs(inside)
+    shutil.copy(os.path.join(INTEL, "lib_aot.o"), os.path.join(inside, "a.o"))
+    shutil.copy(os.path.join(INTEL, "lib_aot.o"), os.path.join(folder, "outside.o"))
+    os.symlink("a.o", os.path.join(inside, "link.o"))
+    os.symlink("obj.p", os.path.join(lib, "linked.p"))
+    for name in ("gone.o", "fifo.o"):
+        shutil.copy(os.path.join(INTEL, "lib_aot.o"), os.path.join(inside, name))
+    for name, member, status, said in (
+            ("good", "obj.p/a.o", 0, b""), ("up", "../outside.o", 1, b"leads out of the folder"),
+            ("absolute", os.path.join(folder, "outside.o"), 1, b"absolute"),
+            ("link", "obj.p/link.o", 1, b"a link"), ("linked", "linked.p/a.o", 1, b"linked.p"),
+            ("gone", "obj.p/gone.o", 1, b"No such file"), ("fifo", "obj.p/fifo.o", 1, b"a FIFO")):
+        path = os.path.join(lib, name + ".a")
+        subprocess.run(["ar", "rcsT", path, member], cwd=lib, check=True)
+        if name == "absolute":  # ar makes it relative: the bytes are put in by hand
+            rows = b"%s/\n" % os.fsencode(member)
+            head = lambda name, size: b"%-16s%-12d%-6d%-6d%-8d%-10d`\n" % (name, 0, 0, 0, 0, size)
+            with open(path, "wb") as f:
+                f.write(b"!<thin>\n" + head(b"//", len(rows)) + rows + b"\n" * (len(rows) % 2) +
+                        head(b"/0", 9))
+        if name in ("gone", "fifo"):
+            os.remove(os.path.join(inside, name + ".o"))
+        if name == "fifo":
+            os.mkfifo(os.path.join(inside, "fifo.o"))
+        got, out, err = build.devimg("list", path)
+        build.say(got == status and said in out and (b"tgllp" in out) == (status == 0),
+                  "odd: thin archive: " + name, "exit %s\n%s\n%s" % (got, tail(out), tail(err)))
+
+
 def odd(build, _):
     """Inputs that are no good file: the answer comes at once and says what was wrong."""
     with tempfile.TemporaryDirectory() as t:
@@ -487,6 +519,7 @@ def odd(build, _):
         shutil.copy(good, make("-name"))
         status, out, err = build.devimg("list", "--", "-name", cwd=t)
         build.say(status == 0, "odd: a file name that starts with -", tail(err))
+        thin_archives(build, t)
         closed = subprocess.run(["sh", "-c", '"$0" list "$1" >&-', build.program, good],
                                 env=build.env, stderr=subprocess.PIPE, check=False)
         full = subprocess.run(["sh", "-c", '"$0" list "$1" >/dev/full', build.program, good],

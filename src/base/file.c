@@ -18,7 +18,7 @@
  * Mappings that the SIGBUS handler may repair. A slot is claimed by its start and released by
  * clearing it; a program that opens more files at once than there are slots is not guarded there.
  */
-enum { GUARD_SLOTS = 64 };
+enum { GUARD_SLOTS = 2048 };
 static struct {
     atomic_uintptr_t start; /* 0: free */
     atomic_size_t size;

@@ -12,8 +12,10 @@
 
 struct devimg_file {
     struct dvi_file bytes;
-    const char *name;        /* as it was opened */
-    struct devimg_opts opts; /* with the defaults filled in */
+    DVI_LIST(struct dvi_file) others; /* members of a thin archive that have images */
+    const char *path;                 /* where it lies; NULL: opened without one */
+    const char *name;                 /* as it was opened */
+    struct devimg_opts opts;          /* with the defaults filled in */
     struct dvi_arena arena;
     DVI_LIST(struct devimg_record) records;
     DVI_LIST(struct devimg_image) images;

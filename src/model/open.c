@@ -46,9 +46,17 @@ static enum devimg_status new_file(const char *name, const struct devimg_opts *o
     return DEVIMG_OK;
 }
 
+static bool was_cut(const struct devimg_file *file)
+{
+    bool cut = dvi_file_was_cut(&file->bytes);
+    for (size_t i = 0; i < file->others.count && !cut; i++)
+        cut = dvi_file_was_cut(&file->others.items[i]);
+    return cut;
+}
+
 enum devimg_status dvi_keep_cut(struct devimg_file *file, struct devimg_error *err)
 {
-    if (file->cut_said || !dvi_file_was_cut(&file->bytes) || file->records.count == 0)
+    if (file->cut_said || !was_cut(file) || file->records.count == 0)
         return DEVIMG_OK;
     const struct devimg_error cut = { .status = DEVIMG_TRUNCATED,
                                       .offset = DEVIMG_UNKNOWN,
@@ -94,6 +102,7 @@ enum devimg_status devimg_open(const char *path, const struct devimg_opts *opts,
 {
     struct devimg_file *file = NULL;
     DVI_TRY(new_file(path, opts, &file, err));
+    file->path = file->name;
     const enum devimg_status opened =
         dvi_file_open(path, file->name, file->opts.read_whole != 0, &file->bytes, err);
     return read_file(file, opened, out, err);
@@ -124,6 +133,9 @@ void devimg_close(struct devimg_file *file)
     if (file == NULL)
         return;
     dvi_file_close(&file->bytes);
+    for (size_t i = 0; i < file->others.count; i++)
+        dvi_file_close(&file->others.items[i]);
+    DVI_LIST_FREE(&file->others);
     DVI_LIST_FREE(&file->records);
     DVI_LIST_FREE(&file->images);
     DVI_LIST_FREE(&file->placed);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/beside.h"
 #include "base/pool.h"
 #include "model/model.h"
 
@@ -388,13 +389,58 @@ static enum devimg_status count_member(struct devimg_file *file, struct dvi_view
                     file->opts.max_members);
 }
 
+/* A record of a member of which nothing could be read. */
+static enum devimg_status keep_unreadable(struct devimg_file *file, const struct path *path,
+                                          const struct devimg_error *failure,
+                                          struct devimg_error *err)
+{
+    struct reading r = { 0 };
+    const struct dvi_view nothing = dvi_view_of(NULL, 0, file->name);
+    DVI_TRY(begin_record(file, path, nothing, DEVIMG_KIND_RAW, &r, err));
+    const enum devimg_status status =
+        dvi_keep_damage(file, r.record, DEVIMG_NONE, file->name, failure, err);
+    end_record(&r);
+    file->records.items[r.record].status = DEVIMG_RECORD_UNREADABLE;
+    return status;
+}
+
+/* A member that is a file of its own, beside the archive. It stays open while images lie in it. */
+static enum devimg_status read_beside(struct devimg_file *file, const struct path *path,
+                                      uint32_t depth, struct devimg_error *err)
+{
+    enum { MOST_OPEN = 1024 };
+    struct dvi_file other = { 0 };
+    struct devimg_error failure = { 0 };
+    const uint32_t images = (uint32_t)file->images.count;
+    enum devimg_status status =
+        file->others.count < MOST_OPEN
+            ? dvi_file_open_beside(file->path, path->name, file->name, file->opts.read_whole != 0,
+                                   &other, &failure)
+            : dvi_fail_plain(&failure, DEVIMG_LIMIT, file->name,
+                             "more than %d members of a thin archive hold device code", MOST_OPEN);
+    if (status != DEVIMG_OK)
+        return keep_unreadable(file, path, &failure, err);
+    status = read_bytes(file, other.bytes, path, depth, err);
+    struct dvi_file *kept =
+        status == DEVIMG_OK && file->images.count > images ? DVI_ADD(&file->others) : NULL;
+    if (kept != NULL)
+        *kept = other;
+    else
+        dvi_file_close(&other);
+    return status == DEVIMG_OK && kept == NULL && file->images.count > images
+               ? dvi_fail_memory(err, file->name)
+               : status;
+}
+
 static enum devimg_status read_member(struct devimg_file *file, const struct dvi_ar_member *member,
-                                      const struct path *path, uint32_t depth,
+                                      bool is_thin, const struct path *path, uint32_t depth,
                                       struct devimg_error *err)
 {
     const struct path inner = { path, dvi_arena_text(&file->arena, member->name) };
     if (inner.name == NULL)
         return dvi_fail_memory(err, file->name);
+    if (is_thin)
+        return read_beside(file, &inner, depth + 1, err);
     const struct dvi_view bytes = { member->data.data, member->data.size, 0, file->name };
     return read_bytes(file, bytes, &inner, depth + 1, err);
 }
@@ -412,7 +458,8 @@ static enum devimg_status read_archive(struct devimg_file *file, struct dvi_view
     struct dvi_ar_member member = { 0 };
     enum devimg_status status = DEVIMG_OK;
     uint32_t members = 0;
-    if (dvi_ar_is_thin(archive)) {
+    const bool is_thin = dvi_ar_is_thin(archive);
+    if (is_thin && (file->path == NULL || path != NULL)) { /* no folder to find them in */
         struct devimg_error *kept = DVI_ADD(&damage);
         if (kept == NULL)
             return dvi_fail_memory(err, archive.source);
@@ -433,7 +480,7 @@ static enum devimg_status read_archive(struct devimg_file *file, struct dvi_view
             members++;
             status = count_member(file, archive, at, err);
             if (status == DEVIMG_OK)
-                status = read_member(file, &member, path, depth, err);
+                status = read_member(file, &member, is_thin, path, depth, err);
         } else if (too_deep || status == DEVIMG_TRUNCATED || status == DEVIMG_MALFORMED) {
             struct devimg_error *kept = DVI_ADD(&damage);
             if (kept != NULL)
