@@ -292,8 +292,8 @@ DEVIMG_API void devimg_close(struct devimg_file *file);
  * A second call does nothing. An image that cannot be decoded becomes a finding of its record.
  * Kernels are in the order of the images, then in the order of the image.
  * @return DEVIMG_OK, DEVIMG_LIMIT (max_kernels, max_total_inflated_size), DEVIMG_NOMEM, DEVIMG_IO
- *         when the file changed while it was read. What was decoded before a failure stands, the
- *         kernels of the other images are missing: do not call it again, close the file.
+ *         when the file changed while it was read. After a failure there are no kernels and no
+ *         findings of decoding; facts of some images may be known already. Close the file.
  */
 DEVIMG_API DEVIMG_CHECKED enum devimg_status devimg_read_kernels(struct devimg_file *file,
                                                                  struct devimg_error *err);
@@ -348,7 +348,7 @@ DEVIMG_API DEVIMG_CHECKED enum devimg_status devimg_policy_new(struct devimg_pol
  * Take the keys of a policy file (YAML), which may name other files relative to its own folder.
  * @return DEVIMG_OK; DEVIMG_MALFORMED for what is no such YAML, an unknown key or a wrong value
  *         (line and column in the text); DEVIMG_IO when it or a file that it names cannot be read;
- *         DEVIMG_LIMIT when one of them is too large or nests too deep; DEVIMG_NOMEM. After a
+ *         DEVIMG_LIMIT when one of them is too large; DEVIMG_NOMEM. After a
  *         failure the keys before the wrong one are set: free the policy.
  */
 DEVIMG_API DEVIMG_CHECKED enum devimg_status devimg_policy_load(struct devimg_policy *policy,

@@ -5,7 +5,7 @@
     tests/run.py [--update] [--only SUITE,...] BUILD...
 
 Suites (each a function below): unit cli schema facts tools readelf shapes metamorphic examples exports damage
-odd hostile.
+odd edited hostile.
 `repository` (layers, docs) needs no build and runs once. --update rewrites the expectations of the
 cli suite from what the program says; read the diff before you commit it.
 """
@@ -14,6 +14,7 @@ import difflib
 import glob
 import json
 import os
+import re
 import resource
 import shlex
 import shutil
@@ -36,6 +37,7 @@ DATA = os.path.join(HERE, "data")
 INTEL = os.path.join(DATA, "intel")
 sys.path.insert(0, HERE)
 import compare_facts  # noqa: E402
+from edited import Edited, section_headers  # noqa: E402
 
 SECONDS = 120
 TARGETS = "tgllp,adl-s,dg2-g11"
@@ -128,14 +130,17 @@ def diff(expected, found, name):
 
 def unit(build, _):
     """The C test programs that Meson knows."""
+    log = os.path.join(build.folder, "meson-logs", "testlog.json")
+    if os.path.exists(log):
+        os.remove(log)
     status, _, err = build.run(["meson", "test", "-C", build.folder, "--no-suite", "runner"],
                                cwd=ROOT, seconds=900)
-    log = os.path.join(build.folder, "meson-logs", "testlog.json")
     rows = []
     if os.path.exists(log):
         with open(log, encoding="utf-8") as f:
             rows = [json.loads(line) for line in f]
-    build.say(bool(rows) and status is not None, "unit: there are test programs", tail(err))
+    good = all(row["result"] in ("OK", "EXPECTEDFAIL") for row in rows)
+    build.say(bool(rows) and (status == 0) == good, "unit: the test programs were built and ran", tail(err))
     for row in rows:
         good = row["result"] in ("OK", "EXPECTEDFAIL")
         build.say(good, "unit: " + row["name"],
@@ -185,6 +190,20 @@ def cli(build, args):
             if expected != found[part]:
                 text += diff(expected, found[part], part) + "\n"
         build.say(not text, name, text)
+    help_pages(build)
+
+
+def help_pages(build):
+    """The options on a page of docs/command are those of the help, word for word."""
+    for page in sorted(glob.glob(os.path.join(ROOT, "docs", "command", "*.md"))):
+        name = os.path.basename(page)[:-3]
+        with open(page, encoding="utf-8") as f:
+            rows = [[cell.strip().replace("\\|", "|") for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
+                    for line in f if re.match(r"\| `-", line)]
+        status, out, _ = build.devimg("help", name)
+        text = " ".join(out.decode().split())
+        missing = [row for row in rows if row[0].strip("`") + " " + row[1] not in text]
+        build.say(status == 0 and not missing, "cli: help %s and its page" % name, str(missing))
 
 
 def json_calls():
@@ -530,12 +549,6 @@ def odd(build, _):
                       "exit %d\n%s" % (p.returncode, tail(p.stderr)))
 
 
-def section_headers(d):
-    """Offsets of the section headers of an ELF64 file, and of the file header's fields."""
-    table, count = struct.unpack_from("<Q", d, 40)[0], struct.unpack_from("<H", d, 60)[0]
-    return [table + 64 * i for i in range(count)]
-
-
 def many_members_of_one_name():
     """20,000 members whose names start in one table of 2 MB without an end."""
     table = b"x" * (2 << 20)
@@ -553,6 +566,12 @@ def many_sections_over_the_same_bytes():
     section = lambda name, kind, at, size: struct.pack("<IIQQQQIIQQ", name, kind, 2, at, at, size, 0, 0, 16, 0)
     return (head + body + names + bytes(64) + section(0, 3, 64 + len(body), len(names)) +
             section(1, 1, 64, len(body)) * (count - 2))
+
+
+def edited(build, _):
+    """tests/edited.py: one thing changed in a fixture."""
+    with tempfile.TemporaryDirectory() as t:
+        Edited(build, INTEL, os.path.join(DATA, "host"), t).all()
 
 
 def hostile(build, _):
@@ -600,7 +619,8 @@ def hostile(build, _):
                       "exit %s\n%s\n%s" % (status, tail(out), tail(err)))
 
 
-SUITES = [unit, cli, schema, facts, tools, readelf, shapes, metamorphic, examples, exports, damage, odd, hostile]
+SUITES = [unit, cli, schema, facts, tools, readelf, shapes, metamorphic, examples, exports, damage, odd, edited,
+          hostile]
 
 
 def repository(results):

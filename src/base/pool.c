@@ -4,8 +4,9 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
+#include <unistd.h>
 
-enum { MOST_THREADS = 64 };
+#include "base/limits.h"
 
 struct pool {
     dvi_pool_work *work;
@@ -33,20 +34,21 @@ static void *run_worker(void *argument)
 unsigned dvi_pool_cores(void)
 {
     cpu_set_t cores;
-    if (sched_getaffinity(0, sizeof cores, &cores) != 0)
-        return 1;
-    const int count = CPU_COUNT(&cores);
-    return count > 1 ? (unsigned)count : 1;
+    const long count =
+        sched_getaffinity(0, sizeof cores, &cores) == 0
+            ? CPU_COUNT(&cores)
+            : sysconf(_SC_NPROCESSORS_ONLN); /* more cores than the set has room for */
+    return count < 1 ? 1 : count > DVI_MOST_THREADS ? DVI_MOST_THREADS : (unsigned)count;
 }
 
 void dvi_pool_run(size_t count, unsigned threads, dvi_pool_work *work, void *context)
 {
     struct pool pool = { .work = work, .context = context, .count = count };
-    struct worker workers[MOST_THREADS];
-    pthread_t handles[MOST_THREADS];
+    struct worker workers[DVI_MOST_THREADS];
+    pthread_t handles[DVI_MOST_THREADS];
     unsigned started = 0;
-    if (threads > MOST_THREADS)
-        threads = MOST_THREADS;
+    if (threads > DVI_MOST_THREADS)
+        threads = DVI_MOST_THREADS;
     for (unsigned i = 0; i < threads || i == 0; i++)
         workers[i] = (struct worker){ &pool, i };
     for (unsigned i = 1; i < threads && i < count; i++) {

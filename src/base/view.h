@@ -46,6 +46,13 @@ static inline struct dvi_view dvi_from(struct dvi_view v, uint64_t at)
     return (struct dvi_view){ v.data + skipped, v.size - skipped, v.offset + skipped, v.source };
 }
 
+/** The first `size` bytes, or all when there are fewer. */
+static inline struct dvi_view dvi_head(struct dvi_view v, uint64_t size)
+{
+    v.size = size < v.size ? (size_t)size : v.size;
+    return v;
+}
+
 /** The bytes before the first NUL at `at`; TRUNCATED when none follows within `v`. */
 DEVIMG_CHECKED enum devimg_status dvi_text_at(struct dvi_view v, uint64_t at, const char *what,
                                               struct dvi_view *out, struct devimg_error *err);

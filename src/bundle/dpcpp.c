@@ -111,11 +111,17 @@ static bool view_at(struct reader *r, uint64_t addr, struct dvi_view *out)
     return found;
 }
 
-/* The same, to keep: a copy, since a mapped file may change while its records are read. */
-static const char *text_at(struct reader *r, uint64_t addr)
+/* The same, to keep: a copy, since a mapped file may change while its records are read. NULL: there
+ * is no text. NOMEM is the only failure. */
+static enum devimg_status text_at(struct reader *r, uint64_t addr, const char **out,
+                                  struct devimg_error *err)
 {
     struct dvi_view text = { 0 };
-    return view_at(r, addr, &text) ? dvi_arena_text(r->found->arena, text) : NULL;
+    *out = NULL;
+    if (!view_at(r, addr, &text))
+        return DEVIMG_OK;
+    *out = dvi_arena_text(r->found->arena, text);
+    return *out != NULL ? DEVIMG_OK : dvi_fail_memory(err, text.source);
 }
 
 static bool is_external(struct reader *r, uint64_t addr)
@@ -175,12 +181,11 @@ static enum devimg_status read_entries(struct reader *r, uint64_t addr, struct d
         return dvi_fail_memory(err, table.bytes.source);
     for (size_t i = 0; i < count; i++) {
         const uint64_t at = i * stride + (is_new ? 24 : 8);
-        const char *name = text_at(r, pointer_at(r, table.addr + at));
-        if (name == NULL)
+        DVI_TRY(text_at(r, pointer_at(r, table.addr + at), &names[i], err));
+        if (names[i] == NULL)
             return dvi_fail(err, DEVIMG_MALFORMED, table.bytes, at,
                             "entry %zu of %zu: its name points at %s", i, count,
                             r->text_left > 0 ? "no text" : "text of too many bytes");
-        names[i] = name;
     }
     image->entries = names; /* all of them or none: half a set would pair with other images */
     image->entry_count = (uint32_t)count;
@@ -319,10 +324,16 @@ static enum devimg_status read_image(struct reader *r, const struct dvi_descript
     image.registered = d->registered;
     if (d->registered == DEVIMG_NO)
         image.note = "nothing passes its descriptor to __sycl_register_lib";
-    image.entry_id = text_at(r, pointer_at(r, addr + 8));
-    image.compile_options = text_at(r, pointer_at(r, addr + 16));
+    const uint64_t options = pointer_at(r, addr + 16);
+    DVI_TRY(text_at(r, pointer_at(r, addr + 8), &image.entry_id, err));
+    DVI_TRY(text_at(r, options, &image.compile_options, err));
     if (image.entry_id == NULL)
         return dvi_fail(err, DEVIMG_MALFORMED, at, 8, "image struct: its target points at no text");
+    if (image.compile_options == NULL && options != 0) {
+        const enum devimg_status lost =
+            dvi_fail(err, DEVIMG_MALFORMED, at, 16, "image struct: its options point at no text");
+        DVI_TRY(dvi_found_damage(r->found, lost, err));
+    }
     DVI_TRY(range_at(r, pairs, "image", &bytes, err));
     image.bytes = bytes.bytes;
     const struct dvi_section *section = dvi_object_section_of(r->object, bytes.addr);
@@ -461,7 +472,7 @@ static enum devimg_status read_descriptors(struct reader *r, descriptor_list *li
     qsort(list->items, list->count, sizeof *list->items, by_addr);
     for (size_t i = 0; i < list->count; i++) {
         struct dvi_descriptor *d = &list->items[i];
-        d->target = text_at(r, pointer_at(r, d->images_addr + 8));
+        DVI_TRY(text_at(r, pointer_at(r, d->images_addr + 8), &d->target, err));
     }
     DVI_TRY(dvi_registration_read(r->object, list->items, list->count, err));
     DVI_TRY(dvi_units_read(r->object, list->items, list->count, err));

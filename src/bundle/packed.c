@@ -42,8 +42,7 @@ static enum devimg_status spirv_end(struct dvi_view v, struct dvi_view *out,
         const uint32_t word = dvi_peek32(v, at);
         const uint64_t size = (uint64_t)(word >> 16) * 4;
         const struct dvi_view rest = dvi_from(v, at);
-        if (size == 0 || (at % ALIGNMENT == 0 &&
-                          (spirv_starts_at(v, at) || dvi_zstd_match(rest) || dvi_ar_match(rest))))
+        if (size == 0 || (at % ALIGNMENT == 0 && dvi_packed_starts(rest)))
             break;
         if (size > rest.size)
             return dvi_fail(err, DEVIMG_TRUNCATED, v, at,

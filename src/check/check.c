@@ -106,12 +106,15 @@ static int compare_items(const void *a, const void *b)
     return order != 0 ? order : dvi_compare_numbers(x->order, y->order);
 }
 
+/* The code of what stands for findings that are only counted: nothing accepts those. */
+static const char not_listed[] = "not-listed";
+
 /* A finding that the baseline still has to give becomes a note. */
 static enum devimg_status accept(struct devimg_report *report, struct dvi_item *item,
                                  struct devimg_error *err)
 {
     const struct dvi_baseline *baseline = &report->policy->baseline;
-    if (item->finding.severity == DEVIMG_NOTE)
+    if (item->finding.severity == DEVIMG_NOTE || strcmp(item->finding.code, not_listed) == 0)
         return DEVIMG_OK;
     item->key = dvi_finding_key(report, &item->finding);
     if (item->key == NULL)
@@ -143,7 +146,7 @@ static enum devimg_status say_dropped(struct dvi_check *check, struct devimg_err
         struct dvi_item *item = DVI_ADD(&report->items);
         if (item == NULL)
             return dvi_fail_memory(err, "report");
-        item->finding = dvi_finding_of(report->dropped_severity[rule], "not-listed",
+        item->finding = dvi_finding_of(report->dropped_severity[rule], not_listed,
                                        check->in->record_count > 0 ? 0 : DEVIMG_NONE);
         item->finding.rule = dvi_rules[rule].name;
         item->rule = rule;

@@ -77,8 +77,6 @@ bool dvi_image_serves(const struct dvi_check *check, const struct devimg_image *
 /** Call `take` with the place in check->targets of each target that the native image serves. */
 void dvi_targets_served(const struct dvi_check *check, const struct devimg_image *image,
                         void (*take)(void *context, size_t target), void *context);
-/** What a native image is called: one name a device IP version; NULL: not stated. */
-const struct devimg_target *dvi_row_of_image(const struct devimg_image *image);
 
 /** Warn, without a record, of names that stand twice in a list of the policy; `key` is the list's.
  */

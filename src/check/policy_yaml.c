@@ -15,7 +15,6 @@
 
 enum {
     MOST_BYTES = 1 << 20,
-    MOST_FLOW_DEPTH = 16,
     MOST_DEPTH = 6, /* a policy needs 4: file, gaps, one gap, its list */
     MOST_NODES = 200000
 };
@@ -36,45 +35,6 @@ struct tree {
     struct node *root;
     size_t depth, nodes;
 };
-
-/* ---- before libyaml: flow nesting ---- */
-
-/* True where a quote starts a scalar and is not part of a word ("don't"). */
-static bool starts_scalar(struct dvi_view v, size_t at)
-{
-    return at == 0 || memchr(" \t\n\r[{,:-?", v.data[at - 1], 11) != NULL;
-}
-
-/* The position after the quoted scalar that starts at `at`. */
-static size_t after_quoted(struct dvi_view v, size_t at)
-{
-    const uint8_t quote = v.data[at];
-    for (at++; at < v.size && v.data[at] != quote; at++)
-        if (quote == '"' && v.data[at] == '\\')
-            at++;
-    return at + 1;
-}
-
-static enum devimg_status check_flow_depth(struct dvi_view v, struct devimg_error *err)
-{
-    size_t depth = 0;
-    for (size_t at = 0; at < v.size; at++) {
-        const uint8_t c = v.data[at];
-        if ((c == '"' || c == '\'') && starts_scalar(v, at)) {
-            at = after_quoted(v, at) - 1;
-        } else if (c == '#' && (at == 0 || memchr(" \t\n\r", v.data[at - 1], 4) != NULL)) {
-            while (at + 1 < v.size && v.data[at + 1] != '\n')
-                at++;
-        } else if (c == '[' || c == '{') {
-            if (++depth > MOST_FLOW_DEPTH)
-                return dvi_fail(err, DEVIMG_LIMIT, v, at, "more than %d brackets inside each other",
-                                MOST_FLOW_DEPTH);
-        } else if ((c == ']' || c == '}') && depth > 0) {
-            depth--;
-        }
-    }
-    return DEVIMG_OK;
-}
 
 /* ---- events into a tree ---- */
 
@@ -220,6 +180,16 @@ static enum devimg_status read_tree(struct tree *t, struct dvi_view text, struct
 
 /* ---- the tree into a policy ---- */
 
+/* Keys whose value may be a list. */
+static bool takes_list(const char *key)
+{
+    static const char *const keys[] = { "targets", "fallback", "sub-group-sizes", "without" };
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+        if (strcmp(keys[i], key) == 0)
+            return true;
+    return false;
+}
+
 /* A scalar, or a list of scalars as one comma-separated text. */
 static enum devimg_status value_of(struct devimg_policy *policy, const char *key,
                                    const struct node *node, const char **out,
@@ -229,8 +199,10 @@ static enum devimg_status value_of(struct devimg_policy *policy, const char *key
         *out = node->text;
         return DEVIMG_OK;
     }
-    if (node->kind != LIST)
-        return dvi_refuse(err, &node->spot, "%s: expected a value or a list, found a map", key);
+    if (node->kind != LIST || !takes_list(key))
+        return dvi_refuse(err, &node->spot, "%s: expected %s, found a %s", key,
+                          takes_list(key) ? "a value or a list" : "one value",
+                          node->kind == LIST ? "list" : "map");
     size_t size = 1;
     for (const struct node *n = node->first; n != NULL; n = n->next) {
         if (n->kind != SCALAR)
@@ -378,7 +350,6 @@ enum devimg_status devimg_policy_load(struct devimg_policy *policy, const char *
 {
     struct dvi_view text = { 0 };
     DVI_TRY(dvi_read_text(path, MOST_BYTES, &policy->arena, &text, err));
-    DVI_TRY(check_flow_depth(text, err));
     const size_t folder_size = (size_t)(dvi_base_name(path) - path);
     const char *folder =
         dvi_arena_text(&policy->arena, dvi_view_of(text.source, folder_size, text.source));

@@ -59,31 +59,13 @@ bool dvi_is_stored_raw(const struct devimg_record *record, const struct devimg_i
            size >= THRESHOLD && size != DEVIMG_UNKNOWN && !unfinished && !whole_file && !host_table;
 }
 
-const struct devimg_target *dvi_row_of_image(const struct devimg_image *image)
-{
-    const struct devimg_target *row =
-        image->ip_version != DEVIMG_UNKNOWN ? dvi_target_of_ip_or_former(image->ip_version) : NULL;
-    return row != NULL || image->target == NULL ? row : devimg_target_find(image->target);
-}
-
-/* An image that states only its product family serves every target of that family. */
-static bool same_family(const struct devimg_target *a, const struct devimg_target *b)
-{
-    if (a->product_family != DEVIMG_UNKNOWN && b->product_family != DEVIMG_UNKNOWN)
-        return a->product_family == b->product_family;
-    return a->ip_version == b->ip_version && a->ip_version != DEVIMG_UNKNOWN;
-}
-
 bool dvi_image_serves(const struct dvi_check *check, const struct devimg_image *image,
                       const struct devimg_target *target)
 {
     if (!dvi_is_native(image))
         return false;
-    if (image->ip_version == DEVIMG_UNKNOWN) {
-        const struct devimg_target *row = dvi_row_of_image(image);
-        return row != NULL && same_family(row, target);
-    }
-    for (size_t i = 0; check->policy->ocloc != NULL && i < check->target_count; i++) {
+    const bool ask = check->policy->ocloc != NULL && image->ip_version != DEVIMG_UNKNOWN;
+    for (size_t i = 0; ask && i < check->target_count; i++) {
         const struct dvi_check_target *listed = &check->targets[i];
         for (size_t k = 0; listed->row == target && k < listed->ip_count; k++)
             if (listed->ips[k] == image->ip_version)
@@ -91,7 +73,7 @@ bool dvi_image_serves(const struct dvi_check *check, const struct devimg_image *
         if (listed->row == target)
             return false;
     }
-    return dvi_target_has_ip(target, image->ip_version);
+    return dvi_target_is_of_image(target, image);
 }
 
 void dvi_targets_served(const struct dvi_check *check, const struct devimg_image *image,

@@ -38,7 +38,7 @@ static enum devimg_status add_use(struct state *s, const struct devimg_kernel *k
                                   struct devimg_error *err)
 {
     const struct devimg_image *image = s->check->in->images[kernel->image];
-    const struct devimg_target *row = dvi_row_of_image(image);
+    const struct devimg_target *row = dvi_target_of_image(image);
     struct use *use = DVI_ADD(&s->uses);
     if (use == NULL)
         return dvi_fail_memory(err, "scratch");

@@ -126,7 +126,7 @@ static enum devimg_status add_refused_by(struct state *s, const struct request *
 {
     const struct devimg_image *image = s->check->in->images[r->image];
     if (dvi_is_native(image))
-        return add_refused(s, dvi_row_of_image(image), r->size, err);
+        return add_refused(s, dvi_target_of_image(image), r->size, err);
     for (size_t i = 0; dvi_is_portable(s->check, image) && i < s->portable_count; i++)
         DVI_TRY(add_refused(s, s->portable[i], r->size, err));
     return DEVIMG_OK;

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/limits.h"
 #include "output/escape.h"
 
 /* clang-format off */
@@ -28,17 +29,17 @@ static const struct dvi_option reading[] = {
     { DVI_OPTION_JOBS, "jobs", 'j', DVI_VALUE_COUNT, "N",
       "workers that inflate and decode (default: DEVIMG_JOBS, else the cores)", NULL },
     { DVI_OPTION_MAX_INFLATED_SIZE, "max-inflated-size", 0, DVI_VALUE_SIZE, "SIZE",
-      "most bytes of one inflated image (default 256M)", NULL },
+      "most bytes of one inflated image (default " DVI_TEXT(DVI_MOST_INFLATED_MIB) "M)", NULL },
     { DVI_OPTION_MAX_TOTAL_INFLATED_SIZE, "max-total-inflated-size", 0, DVI_VALUE_SIZE, "SIZE",
-      "most bytes inflated from one file (default 16G)", NULL },
+      "most bytes inflated from one file (default " DVI_TEXT(DVI_MOST_TOTAL_INFLATED_GIB) "G)", NULL },
     { DVI_OPTION_MAX_DEPTH, "max-depth", 0, DVI_VALUE_COUNT, "N",
-      "most containers inside containers (default 8)", NULL },
+      "most containers inside containers (default " DVI_TEXT(DVI_MOST_DEPTH) ")", NULL },
     { DVI_OPTION_MAX_MEMBERS, "max-members", 0, DVI_VALUE_COUNT, "N",
-      "most members of the archives of one file (default 1000000)", NULL },
+      "most members of the archives of one file (default " DVI_TEXT(DVI_MOST_MEMBERS) ")", NULL },
     { DVI_OPTION_MAX_IMAGES, "max-images", 0, DVI_VALUE_COUNT, "N",
-      "most images of one file (default 1000000)", NULL },
+      "most images of one file (default " DVI_TEXT(DVI_MOST_IMAGES) ")", NULL },
     { DVI_OPTION_MAX_KERNELS, "max-kernels", 0, DVI_VALUE_COUNT, "N",
-      "most kernels of one file (default 4000000)", NULL },
+      "most kernels of one file (default " DVI_TEXT(DVI_MOST_KERNELS) ")", NULL },
 };
 /* clang-format on */
 enum { SHARED = sizeof shared / sizeof *shared, READING = sizeof reading / sizeof *reading };

@@ -213,11 +213,7 @@ static enum devimg_status kernels(struct dvi_view image, struct dvi_kernel_sink 
     struct dvi_device_elf elf = { 0 };
     struct dvi_device_section info = { 0 };
     DVI_TRY(dvi_device_elf_open(image, &elf, err));
-    const enum devimg_status status =
-        dvi_device_elf_find(&elf, (uint32_t)SECTION_ZE_INFO, &info, err);
-    if (status == DEVIMG_END)
-        return DEVIMG_OK; /* facts() has said it */
-    DVI_TRY(status);
+    DVI_TRY(dvi_device_elf_find(&elf, (uint32_t)SECTION_ZE_INFO, &info, err)); /* END: unknown */
     const size_t first = sink->kernels.count;
     DVI_TRY(dvi_ze_info_kernels(info.data, sink, err));
     return read_code_sizes(&elf, sink, first, err);

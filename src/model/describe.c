@@ -294,8 +294,9 @@ static enum devimg_status found_inside(struct dvi_found *found, const struct dvi
                         (int)MOST_OVERLAP);
     if (d->depth == DVI_HEADERS &&
         atomic_fetch_add(&d->file->described, 1) >= d->file->opts.max_images)
-        return dvi_fail(err, DEVIMG_LIMIT, placed->bytes, 0,
-                        "more than %" PRIu32 " images (max-images)", d->file->opts.max_images);
+        return dvi_fail_plain(
+            err, DEVIMG_LIMIT, d->file->name, /* which one it is, threads decide */
+            "more than %" PRIu32 " images (max-images)", d->file->opts.max_images);
     return describe_bytes(d, placed, placed->bytes, DEVIMG_NONE, err);
 }
 
@@ -317,9 +318,10 @@ static enum devimg_status describe_container(struct describing *d, const struct 
     outer.bytes = bytes;
     if (++d->nesting > d->file->opts.max_depth) {
         d->nesting--;
-        return dvi_fail(err, DEVIMG_LIMIT, bytes, 0,
-                        "containers nested more than %" PRIu32 " deep (max-depth)",
-                        d->file->opts.max_depth);
+        (void)dvi_fail(err, DEVIMG_LIMIT, bytes, 0,
+                       "containers nested more than %" PRIu32 " deep (max-depth)",
+                       d->file->opts.max_depth);
+        return keep(d, DEVIMG_LIMIT, index != DEVIMG_NONE ? index : d->parent, err);
     }
     d->parent = index;
     d->container = bytes;

@@ -109,11 +109,13 @@ static enum devimg_status take_facts(struct devimg_file *file, const struct job 
     return DEVIMG_OK;
 }
 
-static bool already_said(const struct devimg_file *file, const struct devimg_record *record,
+/* Was it met when the image was found? */
+static bool already_said(const struct devimg_file *file, const struct job *job,
                          const struct devimg_error *damage)
 {
-    for (uint32_t i = 0; i < record->finding_count; i++) {
-        const struct devimg_finding *said = &file->findings.items[record->first_finding + i];
+    const struct dvi_said range = file->said.items[job->image];
+    for (uint32_t i = 0; i < range.count; i++) {
+        const struct devimg_finding *said = &file->findings.items[range.first + i];
         const size_t size = strlen(damage->text), have = strlen(said->message);
         if (have >= size && strcmp(said->message + have - size, damage->text) == 0 &&
             (said->offset == damage->offset || said->offset == DEVIMG_UNKNOWN))
@@ -126,13 +128,11 @@ static enum devimg_status merge_job(struct devimg_file *file, const struct job *
                                     const char *record_name, struct devimg_error *err)
 {
     const struct dvi_described *from = &job->described;
-    const struct devimg_record *record =
-        &file->records.items[file->images.items[job->image].record];
     if (from->images.count != job->end - job->image) /* cannot be: both read the same bytes */
         return dvi_fail_plain(err, DEVIMG_IO, record_name, "the file changed while it was read");
     for (size_t i = 0; i < from->damage.count; i++) {
         const struct dvi_damage *damage = &from->damage.items[i];
-        if (!already_said(file, record, &damage->error))
+        if (!already_said(file, job, &damage->error))
             DVI_TRY(dvi_keep_damage(file, file->images.items[job->image].record,
                                     damage->image == DEVIMG_NONE ? job->image
                                                                  : job->image + damage->image,
@@ -191,7 +191,6 @@ static enum devimg_status sort_findings(struct devimg_file *file, size_t before,
 static enum devimg_status merge_all(struct decoding *d, size_t job_count, struct devimg_error *err)
 {
     struct devimg_file *file = d->file;
-    const size_t findings_before = file->findings.count;
     for (size_t i = 0; i < job_count; i++) {
         const struct job *job = &d->jobs[i];
         struct devimg_record *record = &file->records.items[file->images.items[job->image].record];
@@ -202,8 +201,7 @@ static enum devimg_status merge_all(struct decoding *d, size_t job_count, struct
         DVI_TRY(merge_job(file, job, file->placed.items[job->image].bytes.source, err));
         record->kernel_count = (uint32_t)file->kernels.count - record->first_kernel;
     }
-    DVI_TRY(dvi_keep_cut(file, err));
-    return sort_findings(file, findings_before, err);
+    return dvi_keep_cut(file, err);
 }
 
 static size_t list_jobs(const struct devimg_file *file, struct job *jobs)
@@ -225,6 +223,7 @@ enum devimg_status devimg_read_kernels(struct devimg_file *file, struct devimg_e
                           .jobs = calloc(file->images.count, sizeof *d.jobs),
                           .workers = calloc(file->opts.threads, sizeof *d.workers) };
     enum devimg_status status = DEVIMG_OK;
+    const size_t findings_before = file->findings.count;
     size_t job_count = 0;
     if (d.jobs == NULL || d.workers == NULL) {
         status = dvi_fail_memory(err, file->name);
@@ -232,6 +231,8 @@ enum devimg_status devimg_read_kernels(struct devimg_file *file, struct devimg_e
         job_count = list_jobs(file, d.jobs);
         dvi_pool_run(job_count, file->opts.threads, decode_one, &d);
         status = merge_all(&d, job_count, err);
+        if (status == DEVIMG_OK)
+            status = sort_findings(file, findings_before, err);
     }
     for (size_t i = 0; i < job_count; i++)
         dvi_described_free(&d.jobs[i].described);
@@ -244,6 +245,7 @@ enum devimg_status devimg_read_kernels(struct devimg_file *file, struct devimg_e
     file->kernels_read = status == DEVIMG_OK;
     if (status != DEVIMG_OK) { /* half of the kernels are none */
         file->kernels.count = 0;
+        file->findings.count = findings_before;
         for (size_t i = 0; i < file->records.count; i++)
             file->records.items[i].first_kernel = file->records.items[i].kernel_count = 0;
     }

@@ -10,6 +10,11 @@
 #include "codec/codec.h"
 #include "image/image.h"
 
+/** Findings that were kept while a stored image was looked at: a range of `findings`. */
+struct dvi_said {
+    uint32_t first, count;
+};
+
 struct devimg_file {
     struct dvi_file bytes;
     DVI_LIST(struct dvi_file) others; /* members of a thin archive that have images */
@@ -20,6 +25,7 @@ struct devimg_file {
     DVI_LIST(struct devimg_record) records;
     DVI_LIST(struct devimg_image) images;
     DVI_LIST(struct dvi_placed) placed; /* of each image; `bytes` is empty for archive members */
+    DVI_LIST(struct dvi_said) said;     /* of each image, as `placed` */
     DVI_LIST(struct devimg_module) modules;
     DVI_LIST(struct devimg_kernel) kernels;
     DVI_LIST(struct devimg_finding) findings;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/limits.h"
 #include "base/pool.h"
 #include "model/model.h"
 
@@ -18,16 +19,16 @@ static void fill_defaults(struct devimg_opts *opts, const struct devimg_opts *gi
     if (given != NULL && given->struct_size > 0)
         memcpy(opts, given, given->struct_size < sizeof *opts ? given->struct_size : sizeof *opts);
     if (opts->max_inflated_size == 0)
-        opts->max_inflated_size = (uint64_t)256 << 20;
+        opts->max_inflated_size = (uint64_t)DVI_MOST_INFLATED_MIB << 20;
     if (opts->max_total_inflated_size == 0)
-        opts->max_total_inflated_size = (uint64_t)16 << 30;
-    fill_default(&opts->max_depth, 8);
-    fill_default(&opts->max_members, 1000000);
-    fill_default(&opts->max_images, 200000);
-    fill_default(&opts->max_kernels, 4000000);
+        opts->max_total_inflated_size = (uint64_t)DVI_MOST_TOTAL_INFLATED_GIB << 30;
+    fill_default(&opts->max_depth, DVI_MOST_DEPTH);
+    fill_default(&opts->max_members, DVI_MOST_MEMBERS);
+    fill_default(&opts->max_images, DVI_MOST_IMAGES);
+    fill_default(&opts->max_kernels, DVI_MOST_KERNELS);
     fill_default(&opts->threads, dvi_pool_cores());
-    if (opts->threads > 64)
-        opts->threads = 64;
+    if (opts->threads > DVI_MOST_THREADS)
+        opts->threads = DVI_MOST_THREADS;
 }
 
 static enum devimg_status new_file(const char *name, const struct devimg_opts *opts,
@@ -139,6 +140,7 @@ void devimg_close(struct devimg_file *file)
     DVI_LIST_FREE(&file->records);
     DVI_LIST_FREE(&file->images);
     DVI_LIST_FREE(&file->placed);
+    DVI_LIST_FREE(&file->said);
     DVI_LIST_FREE(&file->modules);
     DVI_LIST_FREE(&file->kernels);
     DVI_LIST_FREE(&file->findings);

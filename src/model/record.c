@@ -24,6 +24,7 @@ struct reading {
     uint64_t stored_size; /* of its images, together */
     uint32_t damage_count;
     uint32_t record;
+    bool out_of_memory;                 /* some damage could not be kept */
     DVI_LIST(struct dvi_placed) stored; /* in file order of discovery */
 };
 enum {
@@ -82,7 +83,8 @@ static enum devimg_status found_damage(struct dvi_found *found, enum devimg_stat
 
 static void object_damage(void *sink, const struct devimg_error *error)
 {
-    (void)found_damage(sink, error->status, error);
+    struct reading *r = sink;
+    r->out_of_memory = found_damage(sink, error->status, error) == DEVIMG_NOMEM || r->out_of_memory;
 }
 
 /* --- images --- */
@@ -161,7 +163,8 @@ static enum devimg_status merge_one(struct devimg_file *file, const struct readi
     for (size_t i = 0; i < described->images.count; i++) {
         struct devimg_image *image = DVI_ADD(&file->images);
         struct dvi_placed *kept = DVI_ADD(&file->placed);
-        if (image == NULL || kept == NULL)
+        struct dvi_said *said = DVI_ADD(&file->said);
+        if (image == NULL || kept == NULL || said == NULL)
             return dvi_fail_memory(err, r->name);
         flat[base + i - file->records.items[r->record].first_image] = described->images.items[i];
         *image = described->images.items[i].image;
@@ -173,11 +176,14 @@ static enum devimg_status merge_one(struct devimg_file *file, const struct readi
         else
             *kept = dvi_placed_unknown(dvi_view_of(NULL, 0, r->name), image->bundle);
     }
+    const uint32_t first = (uint32_t)file->findings.count;
     for (size_t i = 0; i < described->damage.count; i++) {
         const struct dvi_damage *damage = &described->damage.items[i];
         const uint32_t image = damage->image == DEVIMG_NONE ? DEVIMG_NONE : base + damage->image;
         DVI_TRY(dvi_keep_damage(file, r->record, image, r->name, &damage->error, err));
     }
+    if (described->images.count > 0)
+        file->said.items[base] = (struct dvi_said){ first, (uint32_t)file->findings.count - first };
     return DEVIMG_OK;
 }
 
@@ -377,7 +383,7 @@ static enum devimg_status read_record(struct devimg_file *file, struct dvi_view 
     if (status == DEVIMG_OK)
         status = finish_images(&r, err);
     end_record(&r);
-    return status;
+    return status == DEVIMG_NOMEM || r.out_of_memory ? dvi_fail_memory(err, r.name) : status;
 }
 
 static enum devimg_status count_member(struct devimg_file *file, struct dvi_view archive,
@@ -486,7 +492,9 @@ static enum devimg_status read_archive(struct devimg_file *file, struct dvi_view
             if (kept != NULL)
                 *kept = local;
             const bool stuck = it.at == at || too_deep;
-            status = kept == NULL ? DEVIMG_NOMEM : stuck ? DEVIMG_END : DEVIMG_OK;
+            status = kept == NULL ? dvi_fail_memory(err, archive.source)
+                     : stuck      ? DEVIMG_END
+                                  : DEVIMG_OK;
         }
     }
     if (status == DEVIMG_END)

@@ -54,12 +54,6 @@ struct header {
     bool size_read, fits, end_good;
 };
 
-static struct dvi_view head(struct dvi_view v, size_t size)
-{
-    v.size = size < v.size ? size : v.size;
-    return v;
-}
-
 static struct dvi_view without_tail(struct dvi_view v, uint8_t byte)
 {
     while (v.size > 0 && v.data[v.size - 1] == byte)
@@ -93,8 +87,8 @@ static bool read_header(const struct dvi_ar *it, uint64_t at, struct header *out
     const struct dvi_view bytes = dvi_take(&c, HEADER_SIZE);
     if (c.failed)
         return false;
-    struct header h = { .name = without_tail(head(bytes, NAME_SIZE), ' '),
-                        .size_text = head(dvi_from(bytes, SIZE_AT), SIZE_SIZE),
+    struct header h = { .name = without_tail(dvi_head(bytes, NAME_SIZE), ' '),
+                        .size_text = dvi_head(dvi_from(bytes, SIZE_AT), SIZE_SIZE),
                         .data_at = at + HEADER_SIZE };
     h.size_read = dvi_decimal(h.size_text, &h.size);
     h.end_good = dvi_equals(dvi_from(bytes, END_AT), "`\n");
@@ -125,7 +119,7 @@ static bool sure_header(const struct dvi_ar *it, uint64_t at)
     struct header h = { 0 }, after = { 0 };
     if (!read_header(it, at, &h) || !h.end_good || !h.fits || h.name.size == 0)
         return false;
-    if (!blank_or_octal(head(dvi_from(it->archive, at + NAME_SIZE), SIZE_AT - NAME_SIZE)))
+    if (!blank_or_octal(dvi_head(dvi_from(it->archive, at + NAME_SIZE), SIZE_AT - NAME_SIZE)))
         return false;
     return h.next == it->archive.size || (read_header(it, h.next, &after) && after.end_good);
 }
@@ -193,7 +187,7 @@ static enum devimg_status long_name(const struct dvi_ar *it, struct dvi_view fie
     if (size > MOST_NAME_BYTES) /* many members may share one long name */
         return dvi_fail(err, DEVIMG_MALFORMED, name, 0, "ar member name of more than %d bytes",
                         (int)MOST_NAME_BYTES);
-    *out = without_slash(head(name, size));
+    *out = without_slash(dvi_head(name, size));
     return DEVIMG_OK;
 }
 
@@ -206,7 +200,7 @@ static enum devimg_status leading_name(struct dvi_view field, struct dvi_ar_memb
         return dvi_fail(err, DEVIMG_MALFORMED, field, 0,
                         "ar member name \"%.*s\": the member has %zu bytes", (int)field.size,
                         (const char *)field.data, m->data.size);
-    m->name = without_tail(head(m->data, (size_t)size), 0);
+    m->name = without_tail(dvi_head(m->data, (size_t)size), 0);
     m->data = dvi_from(m->data, size);
     m->special = is_table(m->name);
     return DEVIMG_OK;

@@ -43,6 +43,11 @@ static enum devimg_status open_table(struct dvi_view v, struct dvi_device_elf *o
     elf.section_count = dvi_le16(&c);
     *names_index = dvi_le16(&c);
     DVI_TRY(dvi_cursor_check(&c, "ELF header", err));
+    const struct dvi_view first = dvi_from(v, table); /* numbers too large for the header */
+    if (elf.section_count == 0 && table != 0)
+        elf.section_count = dvi_peek32(first, elf.wide ? 32 : 20);
+    if (*names_index == SHN_XINDEX)
+        *names_index = dvi_peek32(first, elf.wide ? 40 : 24);
     if (elf.entry_size < (elf.wide ? 64 : 40) || elf.section_count == 0)
         return dvi_fail(err, DEVIMG_MALFORMED, v, elf.wide ? 58 : 46,
                         "ELF image with %" PRIu32 " section headers of %" PRIu32 " bytes",
@@ -59,7 +64,7 @@ enum devimg_status dvi_device_elf_open(struct dvi_view v, struct dvi_device_elf 
     struct dvi_device_elf elf = { 0 };
     uint32_t names_index = 0;
     DVI_TRY(open_table(v, &elf, &names_index, err));
-    if (names_index != 0 && names_index != SHN_XINDEX) {
+    if (names_index != 0) {
         struct dvi_device_section names = { 0 };
         if (names_index >= elf.section_count)
             return dvi_fail(err, DEVIMG_MALFORMED, v, elf.wide ? 62 : 50,

@@ -157,8 +157,8 @@ struct dvi_elf_header dvi_elf_header_at(const struct dvi_object *o, size_t index
 struct dvi_view dvi_elf_bytes_of(const struct dvi_object *o, const struct dvi_elf_header *h)
 {
     if (h->type == SHT_NULL || h->type == SHT_NOBITS)
-        return dvi_elf_head(dvi_from(o->file, h->offset), 0);
-    return dvi_elf_head(dvi_from(o->file, h->offset), h->size);
+        return dvi_head(dvi_from(o->file, h->offset), 0);
+    return dvi_head(dvi_from(o->file, h->offset), h->size);
 }
 
 /* Names of the sections. */
@@ -169,13 +169,13 @@ struct names {
 
 static struct dvi_view name_at(struct names *names, uint32_t at)
 {
-    const struct dvi_view rest = dvi_elf_head(dvi_from(names->bytes, at), MOST_NAME_BYTES);
+    const struct dvi_view rest = dvi_head(dvi_from(names->bytes, at), MOST_NAME_BYTES);
     if (at == 0 || names->bytes.size == 0)
-        return dvi_elf_head(rest, 0);
+        return dvi_head(rest, 0);
     const uint8_t *end = memchr(rest.data, 0, rest.size);
     if (end == NULL && names->bad++ == 0)
         names->first_bad = at;
-    return dvi_elf_head(rest, end != NULL ? (size_t)(end - rest.data) : 0);
+    return dvi_head(rest, end != NULL ? (size_t)(end - rest.data) : 0);
 }
 
 static void report_names(const struct dvi_object *o, const struct names *names)
@@ -206,7 +206,7 @@ static bool take_table(const struct dvi_object *o, const char *what, uint64_t at
     }
     const struct dvi_view rest = dvi_from(o->file, at);
     const uint64_t fit = rest.size / entry_size;
-    *out = dvi_elf_head(rest, (count < fit ? count : fit) * entry_size);
+    *out = dvi_head(rest, (count < fit ? count : fit) * entry_size);
     if (count <= fit)
         return true;
     (void)dvi_fail(&found, DEVIMG_TRUNCATED, o->file, at,
@@ -358,7 +358,7 @@ static struct dvi_section section_of_segment(const struct dvi_object *o, const s
     static const char name[] = "PT_LOAD";
     struct dvi_section out = { 0 };
     out.name = dvi_view_of(name, sizeof name - 1, o->file.source);
-    out.data = dvi_elf_head(dvi_from(o->file, s->offset), s->file_size);
+    out.data = dvi_head(dvi_from(o->file, s->offset), s->file_size);
     out.addr = s->addr;
     out.size = s->memory_size > s->file_size ? s->memory_size : s->file_size;
     out.executable = (s->flags & PF_X) != 0;
@@ -393,7 +393,7 @@ static enum devimg_status read_segments(struct dvi_object *o, const struct file_
         if (s.type == PT_TLS)
             elf->tls_addr = s.addr;
         if (s.type == PT_DYNAMIC)
-            elf->dynamic = dvi_elf_head(dvi_from(o->file, s.offset), s.file_size);
+            elf->dynamic = dvi_head(dvi_from(o->file, s.offset), s.file_size);
         if (s.type != PT_LOAD || !stand_in)
             continue;
         const struct dvi_section section = section_of_segment(o, &s);

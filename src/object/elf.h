@@ -43,37 +43,14 @@ struct dvi_elf_header {
     uint64_t align, entry_size;
 };
 
-/* Numbers of long tables: `p` lies in a table whose size was checked against its entries. */
-static inline uint16_t dvi_elf_u16(const uint8_t *p)
-{
-    return (uint16_t)(p[0] | p[1] << 8);
-}
-
-static inline uint32_t dvi_elf_u32(const uint8_t *p)
-{
-    return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
-}
-
-static inline uint64_t dvi_elf_u64(const uint8_t *p)
-{
-    return (uint64_t)dvi_elf_u32(p) | (uint64_t)dvi_elf_u32(p + 4) << 32;
-}
-
 static inline uint64_t dvi_elf_word(const uint8_t *p, bool wide)
 {
-    return wide ? dvi_elf_u64(p) : dvi_elf_u32(p);
+    return wide ? dvi_bytes64(p) : dvi_bytes32(p);
 }
 
 static inline size_t dvi_elf_word_size(const struct dvi_elf *elf)
 {
     return elf->wide ? 8 : 4;
-}
-
-/** At most `size` bytes of `v`. */
-static inline struct dvi_view dvi_elf_head(struct dvi_view v, uint64_t size)
-{
-    v.size = size < v.size ? (size_t)size : v.size;
-    return v;
 }
 
 static inline struct dvi_view dvi_elf_nothing(const struct dvi_object *o)

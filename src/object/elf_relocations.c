@@ -28,8 +28,15 @@ static size_t relocation_size(const struct dvi_elf *elf, enum form form)
     return words * dvi_elf_word_size(elf);
 }
 
+/* Pointers are missing: where one was, nobody can tell any more. */
+static void report_loss(struct dvi_object *o, const struct devimg_error *found)
+{
+    dvi_object_damage(o, found);
+    o->pointers_partial = true;
+}
+
 /* False: out of memory. A table that cannot be read is reported and left out. */
-static bool add_table(const struct dvi_object *o, struct tables *tables, struct table table,
+static bool add_table(struct dvi_object *o, struct tables *tables, struct table table,
                       uint64_t entry_size)
 {
     const size_t least = relocation_size(o->state, table.form);
@@ -40,14 +47,14 @@ static bool add_table(const struct dvi_object *o, struct tables *tables, struct 
         (void)dvi_fail(&found, DEVIMG_MALFORMED, table.bytes, 0,
                        "relocations \"%.*s\": entry size %" PRIu64 ", expected %zu",
                        (int)table.name.size, (const char *)table.name.data, entry_size, least);
-        dvi_object_damage(o, &found);
+        report_loss(o, &found);
         return true;
     }
     if (table.bytes.size > tables->left) {
         (void)dvi_fail(&found, DEVIMG_MALFORMED, table.bytes, 0,
                        "relocations \"%.*s\": %zu bytes lie in another table", (int)table.name.size,
                        (const char *)table.name.data, table.bytes.size);
-        dvi_object_damage(o, &found);
+        report_loss(o, &found);
         return true;
     }
     tables->left -= table.bytes.size;
@@ -88,8 +95,7 @@ static void report_packed(struct dvi_object *o, const struct dvi_section *sectio
     struct devimg_error found;
     (void)dvi_fail(&found, DEVIMG_UNSUPPORTED, section->data, 0,
                    "Android-packed relocations: this version of devimg does not read them");
-    dvi_object_damage(o, &found);
-    o->pointers_partial = true;
+    report_loss(o, &found);
 }
 
 static bool tables_of_sections(struct dvi_object *o, bool code, struct tables *out)
@@ -106,13 +112,15 @@ static bool tables_of_sections(struct dvi_object *o, bool code, struct tables *o
         t.target = o->is_linked ? NULL : &o->sections[h.info];
         t.bytes = dvi_elf_bytes_of(o, &h);
         t.symbols = h.link;
+        o->pointers_partial =
+            o->pointers_partial || t.bytes.size < h.size; /* reported with its section */
         if (!add_table(o, out, t, h.entry_size))
             return false;
     }
     return true;
 }
 
-static bool tables_of_dynamic(const struct dvi_object *o, struct tables *out)
+static bool tables_of_dynamic(struct dvi_object *o, struct tables *out)
 {
     static const char names[3][8] = { "DT_REL", "DT_RELA", "DT_RELR" };
     const struct dvi_elf_dynamic d = dvi_elf_read_dynamic(o);
@@ -124,13 +132,13 @@ static bool tables_of_dynamic(const struct dvi_object *o, struct tables *out)
         struct table t = { .form = (enum form)i };
         const struct dvi_view rest = dvi_object_from(o, addrs[i]);
         t.name = dvi_view_of(names[i], strlen(names[i]), o->file.source);
-        t.bytes = dvi_elf_head(rest, sizes[i]);
+        t.bytes = dvi_head(rest, sizes[i]);
         if (t.bytes.size < sizes[i]) {
             struct devimg_error found;
             (void)dvi_fail(&found, DEVIMG_TRUNCATED, rest, 0,
                            "%s at address 0x%" PRIx64 ": %" PRIu64 " bytes, %zu are in the file",
                            names[i], addrs[i], sizes[i], t.bytes.size);
-            dvi_object_damage(o, &found);
+            report_loss(o, &found);
         }
         if (!add_table(o, out, t, 0))
             return false;
@@ -148,16 +156,16 @@ static inline struct relocation relocation_at(bool wide, const struct table *t, 
     const uint8_t *p = t->bytes.data + index * t->entry_size;
     struct relocation r = { 0 };
     if (wide) {
-        r.offset = dvi_elf_u64(p);
-        r.type = dvi_elf_u32(p + 8);
-        r.symbol = dvi_elf_u32(p + 12);
-        r.addend = t->form == RELA ? dvi_elf_u64(p + 16) : 0;
+        r.offset = dvi_bytes64(p);
+        r.type = dvi_bytes32(p + 8);
+        r.symbol = dvi_bytes32(p + 12);
+        r.addend = t->form == RELA ? dvi_bytes64(p + 16) : 0;
     } else {
-        const uint32_t info = dvi_elf_u32(p + 4);
-        r.offset = dvi_elf_u32(p);
+        const uint32_t info = dvi_bytes32(p + 4);
+        r.offset = dvi_bytes32(p);
         r.type = info & 0xff;
         r.symbol = info >> 8;
-        r.addend = t->form == RELA ? (uint64_t)(int64_t)(int32_t)dvi_elf_u32(p + 8) : 0;
+        r.addend = t->form == RELA ? (uint64_t)(int64_t)(int32_t)dvi_bytes32(p + 8) : 0;
     }
     return r;
 }
@@ -191,7 +199,7 @@ static struct address_types types_of(const struct dvi_elf *elf)
 
 /* What is at hand while tables are walked. */
 struct walk {
-    const struct dvi_object *o;
+    struct dvi_object *o;
     const struct dvi_elf *elf;
     const struct table *table;
     const struct dvi_section *near; /* of the last address read in place */
@@ -230,7 +238,7 @@ static void report_walk(const struct walk *w)
     (void)dvi_fail(&found, DEVIMG_MALFORMED, w->table->bytes, w->first_bad,
                    "relocations \"%.*s\": %" PRIu64 " cannot be read; the first has %s",
                    (int)w->table->name.size, (const char *)w->table->name.data, w->bad, w->why);
-    dvi_object_damage(w->o, &found);
+    report_loss(w->o, &found);
 }
 
 /* The word that stands at `addr`. */
@@ -370,7 +378,7 @@ static size_t add_relr(struct walk *w, struct dvi_pointer *out)
 
 /* Pointers that the tables may hold at most. A RELR table may claim more addresses than the file
  * has words: it is reported and left out. */
-static uint64_t most_pointers(const struct dvi_object *o, const struct dvi_elf *elf,
+static uint64_t most_pointers(struct dvi_object *o, const struct dvi_elf *elf,
                               struct tables *tables)
 {
     const uint64_t words = o->file.size / dvi_elf_word_size(elf);
@@ -391,7 +399,7 @@ static uint64_t most_pointers(const struct dvi_object *o, const struct dvi_elf *
                        "relocations \"%.*s\": %" PRIu64 " addresses, the file has %" PRIu64
                        " words",
                        (int)t->name.size, (const char *)t->name.data, count, words);
-        dvi_object_damage(o, &found);
+        report_loss(o, &found);
         t->count = 0;
     }
     return most + relr;
@@ -403,6 +411,8 @@ static enum devimg_status fill_pointers(struct dvi_object *o, struct tables *tab
     const struct dvi_elf *elf = o->state;
     const struct address_types types = types_of(elf);
     const uint64_t most = most_pointers(o, elf, tables);
+    if (types.absolute == 0 && most > 0) /* a machine whose relocations are not known */
+        o->pointers_partial = true;
     struct dvi_pointer *pointers = dvi_arena_array(o->arena, (size_t)most, sizeof *pointers);
     if (pointers == NULL)
         return dvi_fail_memory(err, o->file.source);

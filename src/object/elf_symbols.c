@@ -53,14 +53,14 @@ static uint64_t gnu_hash_count(struct dvi_view table, size_t word)
         return 0;
     uint64_t last = 0;
     for (size_t i = 0; i < buckets; i++) {
-        const uint32_t start = dvi_elf_u32(rest.data + 4 * i);
+        const uint32_t start = dvi_bytes32(rest.data + 4 * i);
         last = start > last ? start : last;
     }
     if (last < first)
         return 0; /* all chains are empty; `first` is no count then: bfd writes 1 whatever it has */
     const struct dvi_view chains = dvi_from(rest, (uint64_t)buckets * 4);
     for (uint64_t i = last - first; i < chains.size / 4; i++)
-        if ((dvi_elf_u32(chains.data + 4 * i) & 1) != 0)
+        if ((dvi_bytes32(chains.data + 4 * i) & 1) != 0)
             return first + i + 1;
     return 0;
 }
@@ -110,8 +110,8 @@ static struct dvi_elf_symbols symbols_of_dynamic(const struct dvi_object *o)
         d.symbols != 0 ? dvi_object_from(o, d.symbols) : dvi_elf_nothing(o);
     const struct dvi_view names = d.names != 0 ? dvi_object_from(o, d.names) : dvi_elf_nothing(o);
     const uint64_t fit = bytes.size / size;
-    return symbols_in(o, dvi_elf_head(bytes, (count < fit ? count : fit) * size), size,
-                      dvi_elf_head(names, d.names_size));
+    return symbols_in(o, dvi_head(bytes, (count < fit ? count : fit) * size), size,
+                      dvi_head(names, d.names_size));
 }
 
 struct dvi_elf_symbols dvi_elf_symbols_of(const struct dvi_object *o, size_t index)
@@ -129,10 +129,10 @@ struct dvi_elf_symbol dvi_elf_symbol_at(const struct dvi_elf *elf, const struct 
 {
     const uint8_t *p = t->bytes.data + index * t->entry_size;
     struct dvi_elf_symbol s = { 0 };
-    s.name = dvi_elf_u32(p);
+    s.name = dvi_bytes32(p);
     s.info = p[elf->wide ? 4 : 12];
-    s.section = dvi_elf_u16(p + (elf->wide ? 6 : 14));
-    s.value = elf->wide ? dvi_elf_u64(p + 8) : dvi_elf_u32(p + 4);
+    s.section = dvi_bytes16(p + (elf->wide ? 6 : 14));
+    s.value = elf->wide ? dvi_bytes64(p + 8) : dvi_bytes32(p + 4);
     if (s.section == SHN_XINDEX && t->numbers.size > 0)
         s.section = dvi_peek32(t->numbers, (uint64_t)index * 4);
     else if (s.section >= SHN_LORESERVE)

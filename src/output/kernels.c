@@ -19,10 +19,7 @@ static bool target_shown(const struct dvi_target_set *targets, const struct devi
     if (image == NULL)
         return false;
     for (size_t i = 0; i < targets->known.count; i++) {
-        const struct devimg_target *t = targets->known.items[i];
-        if (image->ip_version != DEVIMG_UNKNOWN && dvi_target_has_ip(t, image->ip_version))
-            return true;
-        if (image->target != NULL && strcasecmp(t->name, image->target) == 0)
+        if (dvi_target_is_of_image(targets->known.items[i], image))
             return true;
     }
     for (size_t i = 0; image->target != NULL && i < targets->unknown.count; i++)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `devimg list`: what device code a file carries, answered in the first line. */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "output/escape.h"
@@ -363,24 +364,19 @@ enum { MOST_TARGETS = 4 };
 static void targets_cell(struct dvi_table *table, const struct devimg_file *file,
                          const struct devimg_module *module, bool all)
 {
-    char text[256] = "";
-    size_t at = 0;
-    uint32_t count = 0;
-    const char *last = NULL;
-    for (uint32_t i = 0; i < module->image_count; i++) {
-        const struct devimg_image *image = devimg_image_at(file, module->images[i]);
-        if (image == NULL || image->target == NULL || image->format == DEVIMG_FORMAT_ARCHIVE ||
-            (last != NULL && strcmp(last, image->target) == 0))
-            continue;
-        last = image->target;
-        if ((all || count < MOST_TARGETS) && at < sizeof text)
-            at += (size_t)snprintf(text + at, sizeof text - at, "%s%s", count > 0 ? " " : "",
-                                   image->target);
-        count++;
-    }
-    if (!all && count > MOST_TARGETS && at < sizeof text)
-        snprintf(text + at, sizeof text - at, " ... (%" PRIu32 ")", count);
-    dvi_cell(table, text);
+    char *text = NULL;
+    size_t size = 0;
+    FILE *cell = open_memstream(&text, &size);
+    uint32_t count = 0, at = 0;
+    const char *target = NULL;
+    while (cell != NULL && (target = dvi_module_target(file, module, &at)) != NULL)
+        if (all || count++ < MOST_TARGETS)
+            (void)fprintf(cell, "%s%s", ftell(cell) > 0 ? " " : "", target);
+    if (cell != NULL && count > MOST_TARGETS)
+        (void)fprintf(cell, " ... (%" PRIu32 ")", count);
+    const bool written = cell != NULL && fclose(cell) == 0;
+    dvi_cell(table, written ? text : "?");
+    free(text);
 }
 
 struct module_data {

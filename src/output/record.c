@@ -5,6 +5,7 @@
 
 #include "base/demangle.h"
 #include "output/escape.h"
+#include "output/summary.h"
 #include "output/text.h"
 
 uint32_t dvi_within(uint32_t index, uint32_t first, uint32_t count)
@@ -139,21 +140,6 @@ void dvi_json_images(struct dvi_json *j, const struct devimg_file *file,
     dvi_json_end(j);
 }
 
-/* A module has few images. A hostile file may say otherwise, so the look back is bounded: a target
- * may then be told again. */
-enum { MOST_LOOK_BACK = 256 };
-
-static bool told_before(const struct devimg_file *file, const struct devimg_module *module,
-                        uint32_t i, const char *target)
-{
-    for (uint32_t k = i > MOST_LOOK_BACK ? i - MOST_LOOK_BACK : 0; k < i; k++) {
-        const struct devimg_image *image = devimg_image_at(file, module->images[k]);
-        if (image != NULL && image->target != NULL && strcmp(image->target, target) == 0)
-            return true;
-    }
-    return false;
-}
-
 static void module_json(struct dvi_json *j, const struct devimg_file *file,
                         const struct devimg_record *record, uint32_t index,
                         const struct devimg_module *module)
@@ -167,12 +153,9 @@ static void module_json(struct dvi_json *j, const struct devimg_file *file,
                        dvi_within(module->images[i], record->first_image, record->image_count));
     dvi_json_end(j);
     dvi_json_array(j, "targets", DVI_JSON_ONE_LINE);
-    for (uint32_t i = 0; i < module->image_count; i++) {
-        const struct devimg_image *image = devimg_image_at(file, module->images[i]);
-        if (image != NULL && image->target != NULL && image->format != DEVIMG_FORMAT_ARCHIVE &&
-            !told_before(file, module, i, image->target))
-            dvi_json_text(j, NULL, image->target);
-    }
+    const char *target = NULL;
+    for (uint32_t at = 0; (target = dvi_module_target(file, module, &at)) != NULL;)
+        dvi_json_text(j, NULL, target);
     dvi_json_end(j);
     dvi_json_array(j, "kernels", DVI_JSON_ONE_LINE);
     for (uint32_t i = 0; i < module->name_count; i++)

@@ -216,3 +216,27 @@ void dvi_summary_free(struct dvi_summary *s)
 {
     DVI_LIST_FREE(&s->groups);
 }
+
+/* NULL: an archive, whose members are told, or not stated. */
+static const char *target_of(const struct devimg_file *file, const struct devimg_module *module,
+                             uint32_t i)
+{
+    const struct devimg_image *image = devimg_image_at(file, module->images[i]);
+    return image != NULL && image->format != DEVIMG_FORMAT_ARCHIVE ? image->target : NULL;
+}
+
+const char *dvi_module_target(const struct devimg_file *file, const struct devimg_module *module,
+                              uint32_t *at)
+{
+    enum { MOST_LOOK_BACK = 256 };
+    while (*at < module->image_count) {
+        const uint32_t i = (*at)++;
+        const char *target = target_of(file, module, i);
+        uint32_t k = i > MOST_LOOK_BACK ? i - MOST_LOOK_BACK : 0;
+        while (target != NULL && k < i && dvi_compare_text(target_of(file, module, k), target) != 0)
+            k++;
+        if (target != NULL && k == i)
+            return target;
+    }
+    return NULL;
+}

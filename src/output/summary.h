@@ -53,6 +53,14 @@ struct dvi_summary {
 bool dvi_summarize(const struct devimg_file *file, struct dvi_summary *out);
 void dvi_summary_free(struct dvi_summary *summary);
 
+/**
+ * The targets of a module, each once: NULL behind the last. `*at` starts at 0. A module has few
+ * images; a hostile file may say otherwise, so the look back is bounded, and a target may then be
+ * told again.
+ */
+const char *dvi_module_target(const struct devimg_file *file, const struct devimg_module *module,
+                              uint32_t *at);
+
 /** The compression an image is under: its own, or that of the archive it is a member of. */
 enum devimg_compression dvi_image_compression(const struct devimg_file *file, uint32_t index);
 /** Bytes the image takes in the file; DEVIMG_UNKNOWN for a member of something compressed. */

@@ -135,6 +135,28 @@ bool dvi_target_has_ip(const struct devimg_target *target, uint64_t ip_version)
     return false;
 }
 
+const struct devimg_target *dvi_target_of_image(const struct devimg_image *image)
+{
+    const struct devimg_target *row =
+        image->ip_version != DEVIMG_UNKNOWN ? dvi_target_of_ip_or_former(image->ip_version) : NULL;
+    return row != NULL || image->target == NULL ? row : devimg_target_find(image->target);
+}
+
+static bool same_family(const struct devimg_target *a, const struct devimg_target *b)
+{
+    if (a->product_family != DEVIMG_UNKNOWN && b->product_family != DEVIMG_UNKNOWN)
+        return a->product_family == b->product_family;
+    return a->ip_version == b->ip_version && a->ip_version != DEVIMG_UNKNOWN;
+}
+
+bool dvi_target_is_of_image(const struct devimg_target *target, const struct devimg_image *image)
+{
+    if (image->ip_version != DEVIMG_UNKNOWN)
+        return dvi_target_has_ip(target, image->ip_version);
+    const struct devimg_target *row = dvi_target_of_image(image);
+    return row != NULL && (row == target || same_family(row, target));
+}
+
 uint64_t dvi_target_former_ip(const struct devimg_target *target, size_t i)
 {
     for (uint32_t k = 0; k < dvi_target_former_count; k++)

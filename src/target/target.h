@@ -20,6 +20,12 @@ uint64_t dvi_target_former_ip(const struct devimg_target *target, size_t i);
 /** A row of the release whose zebin note 1 is `product_family`, or NULL. */
 const struct devimg_target *dvi_target_of_product_family(uint64_t product_family);
 
+/** What an image is called: one name a device IP version; NULL: not stated, or in no table. */
+const struct devimg_target *dvi_target_of_image(const struct devimg_image *image);
+/** True when the image is for `target`, as far as it states one. One that states only its product
+ *  family is for every target of that family. */
+bool dvi_target_is_of_image(const struct devimg_target *target, const struct devimg_image *image);
+
 /** A parsed list of targets, as a user wrote it. */
 struct dvi_target_set {
     DVI_LIST(const struct devimg_target *) known; /* in the order written; no row twice */

@@ -136,6 +136,10 @@ static const struct mistake {
     { "version: 1\ngaps:\n  - {kernel: k, without: [pvc], reason: r}\n",
       "line 3, column 6: gaps: unknown key \"kernel\": did you mean \"kernels\"?" },
     { "version: 1\ngaps: {kernels: k}\n", "gaps: expected a list" },
+    { "version: 1\ngaps:\n  - {kernels: [a, b], without: [pvc], reason: r}\n",
+      "line 3, column 15: kernels: expected one value, found a list" },
+    { "version: 1\nbaseline: [a, b]\n",
+      "line 2, column 11: baseline: expected one value, found a list" },
     { "version: 1\ntargets: &a [pvc]\n", "line 2, column 10: anchors are not read" },
     { "version: 1\ntargets: *a\n", "aliases are not read" },
     { "version: !!str 1\n", "tags are not read" },
@@ -379,7 +383,7 @@ static void response_file_that_is_missing_or_names_itself_is_refused(void **stat
         devimg_policy_set(policy, "promised", file_of("c.json", missing, strlen(missing)), &err),
         DEVIMG_IO);
     assert_string_equal(err.source, "/nonexistent/x.rsp");
-    char text[512];
+    char text[1024];
     char path[256];
     (void)snprintf(path, sizeof path, "%s", file_of("self.rsp", "", 0));
     (void)snprintf(text, sizeof text, "-c @%s @%s", path, path);

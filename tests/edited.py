@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Fixtures with one thing changed, and what that must change in the answer: the suite `edited`.
+
+The expectations follow from the change: what a file no longer tells is null, what it still tells
+stays, and what is lost is a finding.
+"""
+import json
+import os
+import struct
+import subprocess
+
+BUNDLE = "__CLANG_OFFLOAD_BUNDLE__sycl-spir64_gen-unknown-unknown"
+
+
+def section_headers(data):
+    """Offsets of the section headers of an ELF64 file."""
+    table, count = struct.unpack_from("<Q", data, 40)[0], struct.unpack_from("<H", data, 60)[0]
+    return [table + 64 * i for i in range(count)]
+
+
+def named_headers(data):
+    """{name: offset of its section header}"""
+    headers = section_headers(data)
+    text = struct.unpack_from("<Q", data, headers[struct.unpack_from("<H", data, 62)[0]] + 24)[0]
+    out = {}
+    for at in headers:
+        start = text + struct.unpack_from("<I", data, at)[0]
+        out[data[start:data.index(b"\0", start)].decode()] = at
+    return out
+
+
+def clang_bundle(image):
+    label = b"sycl-spir64_gen-unknown-unknown"
+    at = 32 + 24 + len(label)
+    return (b"__CLANG_OFFLOAD_BUNDLE__" + struct.pack("<QQQQ", 1, at, len(image), len(label)) +
+            label + image)
+
+
+def ar_member(name, data):
+    return (b"%-16s%-12d%-6d%-6d%-8d%-10d`\n" % (name, 0, 0, 0, 0, len(data)) + data +
+            b"\n" * (len(data) % 2))
+
+
+class Edited:
+    def __init__(self, build, intel, host, folder):
+        self.build, self.intel, self.host, self.folder = build, intel, host, folder
+
+    def fixture(self, name):
+        with open(os.path.join(self.intel, name), "rb") as f:
+            return f.read()
+
+    def file(self, name, data):
+        path = os.path.join(self.folder, name)
+        with open(path, "wb") as f:
+            f.write(data)
+        return path
+
+    def object(self, name, data):
+        """An object with a bundle section of these bytes."""
+        body, path = self.file(name + ".body", data), os.path.join(self.folder, name)
+        subprocess.run(["objcopy", "--add-section", BUNDLE + "=" + body,
+                        os.path.join(self.host, "empty.o"), path], check=True)
+        return path
+
+    def record(self, *args):
+        """(exit status, the first record)"""
+        status, out, _ = self.build.devimg(*args, "--format", "json")
+        return status, json.loads(out)["files"][0]
+
+    def say(self, good, name, *found):
+        self.build.say(good, "edited: " + name, "found " + repr(found))
+
+    def lost_relocations(self):
+        whole = self.fixture("lib_aot.so")
+        rela = named_headers(whole)[".rela.dyn"]
+        for name, at, form, value in (("entries of 8 bytes", rela + 56, "<Q", 8),
+                                      ("a table cut by the end", rela + 24, "<Q", len(whole) - 48),
+                                      ("another machine", 18, "<H", 8)):
+            data = bytearray(whole)
+            struct.pack_into(form, data, at, value)
+            status, r = self.record("list", self.file("lost.so", data))
+            registered = {i["registered"] for i in r["images"]}
+            self.say(r["descriptors"] is None and registered == {None} and status in (0, 1),
+                     "relocations: " + name, status, r["descriptors"], registered)
+
+    def zebin_without_info(self):
+        data = bytearray(self.fixture("sg16_dg2-g11_ip.zebin"))
+        struct.pack_into("<I", data, named_headers(data)[".ze_info"] + 4, 1)
+        status, r = self.record("kernels", self.file("noinfo.zebin", data))
+        image = r["images"][0] if r["images"] else {}
+        self.say(status == 1 and image.get("kernel_count", 0) is None and not image["support"],
+                 "zebin without .ze_info", status, image)
+
+    def images_side_by_side(self):
+        spirv = self.fixture("basic.spv")
+        spirv += struct.pack("<I", 1 << 16 | 0) * (-len(spirv) % 16 // 4)  # OpNop
+        for name, other in (("zebin", self.fixture("basic_dg2-g10.zebin")),
+                            ("bitcode", b"BC\xc0\xde" + bytes(60))):
+            status, r = self.record("list", self.object("beside.o", spirv + other))
+            formats = [i["format"] for i in r["images"]]
+            self.say(status == 0 and formats == ["spirv", name], "SPIR-V and right behind it " + name,
+                     status, formats)
+
+    def deep_bundle_beside_a_library(self):
+        deep = self.fixture("sg16_dg2-g11_ip.zebin")
+        for _ in range(10):
+            deep = clang_bundle(deep)
+        archive = b"!<arch>\n" + ar_member(b"deep/", deep) + ar_member(b"good.o/", self.fixture("lib_aot.o"))
+        status, out, _ = self.build.devimg("list", "--format", "json", self.file("mix.a", archive))
+        records = {r["member"][0]: r for r in json.loads(out)["files"]}
+        self.say(status == 1 and len(records["good.o"]["images"]) == 10 and
+                 "max-depth" in json.dumps(records["deep"]["findings"]), "bundles nested too deep in a member",
+                 status, {k: len(v["images"]) for k, v in records.items()})
+
+    def family_only_kernels(self):
+        path = os.path.join(self.intel, "sg16_dg2-g11.zebin")  # states its product family: DG2
+        for target, count in (("dg2-g11", 1), ("dg2-g10", 1), ("bmg-g21", 0)):
+            _, r = self.record("kernels", "--target", target, path)
+            self.say(len(r["kernels"]) == count, "kernels of a family for %s" % target, r["kernels"])
+
+    def same_answer_from_any_thread(self):
+        member = self.fixture("zfat_basic.ar")
+        path = self.object("many.o", b"".join(member + bytes(-len(member) % 16) for _ in range(200)))
+        answers = {self.build.devimg("list", "--max-images", "300", "-j8", path) for _ in range(6)}
+        self.say(len(answers) == 1, "a limit on images, -j8", answers)
+
+    def many_broken_images(self):
+        header = b"\177ELF\2\1\1" + bytes(9) + struct.pack(
+            "<HHIQQQIHHHHHH", 1, 205, 1, 0, 0, 64, 0, 64, 0, 0, 64, 1, 0)
+        path = self.object("broken.o", (header + bytes(64)) * 64000)
+        status, out, err = self.build.devimg("kernels", "-q", path, seconds=20)
+        self.say(status == 1, "64,000 broken images take little time", status, out[-200:], err[-200:])
+
+    def all(self):
+        self.lost_relocations()
+        self.zebin_without_info()
+        self.images_side_by_side()
+        self.deep_bundle_beside_a_library()
+        self.family_only_kernels()
+        self.same_answer_from_any_thread()
+        self.many_broken_images()
