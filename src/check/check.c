@@ -49,7 +49,8 @@ struct devimg_finding dvi_finding_of(enum devimg_severity severity, const char *
 }
 
 /* What `rules: {NAME: warning}` makes of it; notes stay notes. */
-static enum devimg_severity severity_of(enum dvi_setting setting, enum devimg_severity severity)
+static enum devimg_severity severity_of(enum dvi_rule_setting setting,
+                                        enum devimg_severity severity)
 {
     if (severity == DEVIMG_NOTE)
         return severity;

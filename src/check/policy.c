@@ -193,7 +193,7 @@ static const char *const rule_names[DVI_RULE_COUNT + 1] = {
 };
 
 static enum devimg_status set_rule(struct devimg_policy *policy, const char *name,
-                                   enum dvi_setting setting, const struct dvi_spot *spot,
+                                   enum dvi_rule_setting setting, const struct dvi_spot *spot,
                                    struct devimg_error *err)
 {
     for (size_t i = 0; i < DVI_RULE_COUNT; i++) {
@@ -230,7 +230,7 @@ static enum devimg_status set_rules(struct devimg_policy *policy, const char *va
         if (rule == NULL || word == NULL)
             return dvi_fail_memory(err, spot->source);
         DVI_TRY(dvi_value_word(rule, word, words, &setting, spot, err));
-        DVI_TRY(set_rule(policy, rule, (enum dvi_setting)setting, spot, err));
+        DVI_TRY(set_rule(policy, rule, (enum dvi_rule_setting)setting, spot, err));
     }
     return DEVIMG_OK;
 }

@@ -14,7 +14,7 @@ enum dvi_rule_index {
 };
 
 /** What `rules: {NAME: ...}` says of one rule. */
-enum dvi_setting {
+enum dvi_rule_setting {
     DVI_SETTING_DEFAULT, /* as the other keys have it */
     DVI_SETTING_OFF,
     DVI_SETTING_ON,
@@ -84,7 +84,7 @@ struct devimg_policy {
     enum dvi_choice compression, extra_targets, sub_group_sizes, features, scratch;
     uint32_t listed_sizes; /* sub-group-sizes as a list: bit n for 2^n */
     DVI_LIST(struct dvi_gap) gaps;
-    enum dvi_setting rules[DVI_RULE_COUNT];
+    enum dvi_rule_setting rules[DVI_RULE_COUNT];
     struct dvi_ratchet ratchet;
     struct dvi_baseline baseline;
     struct dvi_promises promises;

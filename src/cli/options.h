@@ -110,6 +110,17 @@ const struct dvi_setting *dvi_line_get(const struct dvi_line *line, int id);
 enum dvi_exit dvi_usage(const struct dvi_command *command, const char *format, ...)
     DVI_PRINTF(2, 3);
 
+/** What exit statuses mean, for help and man pages. */
+extern const char dvi_exit_text[];
+
+/** A line "COMMAND\tTEXT" of a command's examples, in its text. */
+struct dvi_example {
+    int command_size, text_size;
+    const char *command, *text;
+};
+/** The next one, behind which `*at` moves; false: none is left. */
+bool dvi_next_example(const char **at, struct dvi_example *out);
+
 void dvi_print_overview(FILE *file);
 void dvi_print_help(FILE *file, const struct dvi_command *command);
 /** roff; `command` NULL: devimg(1) itself. */

@@ -2,13 +2,15 @@
 /*
  * Zstandard frames, little-endian. Source: RFC 8878, section 3.1.1.
  *
- *    0  magic u32            0xFD2FB528
- *    4  descriptor u8        bits 7:6 content size form, 5 single segment, 2 checksum, 1:0
- * dictionary window u8            unless single segment dictionary           0, 1, 2 or 4 bytes
- *       content size         0 (1 when single segment), 2 (plus 256), 4 or 8 bytes
- *       blocks:              u24: bit 0 last, bits 2:1 type (0 raw, 1 RLE, 2 compressed, 3
- * reserved), the rest the size; an RLE block holds one byte whatever the size checksum u32 when bit
- * 2 of the descriptor is set
+ *    0  magic u32         0xFD2FB528
+ *    4  descriptor u8     bits 7:6 form of the content size, 5 single segment, 2 checksum,
+ *                         1:0 form of the dictionary
+ *       window u8         unless single segment
+ *       dictionary        0, 1, 2 or 4 bytes
+ *       content size      0 (1 when single segment), 2 (plus 256), 4 or 8 bytes
+ *       blocks            u24: bit 0 last, bits 2:1 type (0 raw, 1 RLE, 2 compressed, 3 reserved),
+ *                         the rest the size; an RLE block holds one byte whatever its size
+ *       checksum u32      when bit 2 of the descriptor is set
  */
 #include "codec/codec.h"
 

@@ -516,10 +516,6 @@ static enum devimg_status read_bytes(struct devimg_file *file, struct dvi_view b
                                      const struct path *path, uint32_t depth,
                                      struct devimg_error *err)
 {
-    if (depth > file->opts.max_depth)
-        return dvi_fail(err, DEVIMG_LIMIT, bytes, 0,
-                        "archives nested more than %" PRIu32 " deep (max-depth)",
-                        file->opts.max_depth);
     if (dvi_ar_match(bytes) && dvi_bundle_of(bytes) == NULL)
         return read_archive(file, bytes, path, depth, err);
     if (path == NULL && !dvi_object_matches(bytes) && !is_raw_code(bytes))

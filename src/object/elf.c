@@ -9,8 +9,9 @@
  * file     0 magic "\x7fELF"    4 class u8 (1: 32, 2: 64 bits)    5 data u8 (1: little-endian)
  *         16 type u16          18 machine u16
  *      28/32 segments at       32/40 sections at                  (words)
- *      42/54 segment entry size u16, count u16 (0xffff: `info` of section 0), section entry size
- * u16, count u16 (0: `size` of section 0), index of the names u16 (0xffff: `link` of section 0)
+ *      42/54 segments: entry size u16, count u16 (0xffff: `info` of section 0)
+ *      46/58 sections: entry size u16, count u16 (0: `size` of section 0), index of the names u16
+ *            (0xffff: `link` of section 0)
  * section  0 name u32, type u32, flags word, addr word, offset word, size word, link u32, info u32,
  *            align word, entry size word
  * segment  type u32, [ELF64: flags u32], offset, vaddr, paddr, file size, memory size (words),

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Completion for shells, printed from the tables of the commands. */
+#include <string.h>
+
+#include "cli/options.h"
+
+/* The words of "a|b" with blanks between. */
+static void choices(FILE *file, const char *shown)
+{
+    for (; *shown != '\0'; shown++)
+        putc(*shown == '|' ? ' ' : *shown, file);
+}
+
+static void bash_values(FILE *file, const struct dvi_command *command)
+{
+    const struct dvi_option *o = NULL;
+    fprintf(file, "    %s)\n        case $previous in\n", command->name);
+    for (size_t i = 0; (o = dvi_option_at(command, i)) != NULL; i++) {
+        if (o->value == DVI_VALUE_NONE)
+            continue;
+        fprintf(file, "        --%s", o->name);
+        if (o->letter != 0)
+            fprintf(file, " | -%c", o->letter);
+        fputs(") ", file);
+        if (o->value == DVI_VALUE_CHOICE) {
+            fputs("words='", file);
+            choices(file, o->shown);
+            fputs("' ;;\n", file);
+        } else {
+            fputs(o->value == DVI_VALUE_FILE ? "files=1 ;;\n" : "words='' ;;\n", file);
+        }
+    }
+    fputs("        *)\n            words='", file);
+    for (size_t i = 0; (o = dvi_option_at(command, i)) != NULL; i++)
+        fprintf(file, "%s--%s", i > 0 ? " " : "", o->name);
+    fprintf(file, "'\n%s            ;;\n        esac\n        ;;\n",
+            command->completes_files ? "            [[ $current == -* ]] || files=1\n" : "");
+}
+
+static void bash_completion(FILE *file)
+{
+    const struct dvi_command *c = NULL;
+    fputs("# bash completion for devimg; printed by: devimg help --completion bash\n"
+          "_devimg() {\n"
+          "    local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}\n"
+          "    local command=${COMP_WORDS[1]} words='' files=''\n"
+          "    COMPREPLY=()\n"
+          "    if ((COMP_CWORD == 1)); then\n        words='",
+          file);
+    for (size_t i = 0; (c = dvi_command_at(i)) != NULL; i++)
+        fprintf(file, "%s ", c->name);
+    fputs("--help --version'\n        files=1\n        command=''\n    fi\n"
+          "    case $command in\n    '') ;;\n",
+          file);
+    for (size_t i = 0; (c = dvi_command_at(i)) != NULL; i++)
+        bash_values(file, c);
+    fputs("    *) files=1 ;;\n    esac\n"
+          "    while IFS='' read -r word; do COMPREPLY+=(\"$word\"); done < <(\n"
+          "        compgen -W \"$words\" -- \"$current\"\n"
+          "        [[ $files ]] && compgen -f -- \"$current\"\n"
+          "    )\n}\n"
+          "complete -o filenames -F _devimg devimg\n",
+          file);
+}
+
+/* Inside '...[...]': quotes and brackets are the shell's. */
+static void zsh_text(FILE *file, const char *text)
+{
+    for (; *text != '\0'; text++) {
+        if (*text == '\'')
+            fputs("'\\''", file);
+        else if (strchr("[]:\\", *text) != NULL)
+            fprintf(file, "\\%c", *text);
+        else
+            putc(*text, file);
+    }
+}
+
+static void zsh_option(FILE *file, const struct dvi_option *o, bool letter)
+{
+    fputs("        '*", file);
+    if (letter)
+        fprintf(file, "-%c%s", o->letter, o->value != DVI_VALUE_NONE ? "+" : "");
+    else
+        fprintf(file, "--%s%s", o->name, o->value != DVI_VALUE_NONE ? "=" : "");
+    putc('[', file);
+    zsh_text(file, o->help);
+    putc(']', file);
+    if (o->value == DVI_VALUE_CHOICE) {
+        fprintf(file, ":%s:(", o->name);
+        choices(file, o->shown);
+        putc(')', file);
+    } else if (o->value != DVI_VALUE_NONE) {
+        fprintf(file, ":%s:%s", o->shown, o->value == DVI_VALUE_FILE ? "_files" : "");
+    }
+    fputs("' \\\n", file);
+}
+
+static void zsh_completion(FILE *file)
+{
+    const struct dvi_command *c = NULL;
+    const struct dvi_option *o = NULL;
+    fputs("#compdef devimg\n# zsh completion for devimg; printed by: devimg help --completion zsh\n"
+          "local -a commands\ncommands=(\n",
+          file);
+    for (size_t i = 0; (c = dvi_command_at(i)) != NULL; i++) {
+        fprintf(file, "    '%s:", c->name);
+        zsh_text(file, c->summary);
+        fputs("'\n", file);
+    }
+    fputs(")\nif (( CURRENT == 2 )); then\n    _describe command commands\n    _files\n    return\n"
+          "fi\nlocal command=$words[2]\nshift words\n(( CURRENT-- ))\ncase $command in\n",
+          file);
+    for (size_t i = 0; (c = dvi_command_at(i)) != NULL; i++) {
+        fprintf(file, "%s)\n    _arguments -s \\\n", c->name);
+        for (size_t k = 0; (o = dvi_option_at(c, k)) != NULL; k++) {
+            zsh_option(file, o, false);
+            if (o->letter != 0)
+                zsh_option(file, o, true);
+        }
+        fprintf(file, "        '*::%s:%s'\n    ;;\n", c->completes_files ? "file" : "word",
+                c->completes_files ? "_files" : "");
+    }
+    fputs("*) _files ;;\nesac\n", file);
+}
+
+bool dvi_print_completion(FILE *file, const char *shell)
+{
+    if (strcmp(shell, "bash") == 0)
+        bash_completion(file);
+    else if (strcmp(shell, "zsh") == 0)
+        zsh_completion(file);
+    else
+        return false;
+    return true;
+}
