@@ -70,18 +70,43 @@ class Edited:
     def say(self, good, name, *found):
         self.build.say(good, "edited: " + name, "found " + repr(found))
 
+    def lying_section_headers(self):
+        """The loader reads segments and the dynamic section alone: so does devimg."""
+        whole = self.fixture("lib_aot.so")
+        _, good = self.record("list", os.path.join(self.intel, "lib_aot.so"))
+        at = named_headers(whole)
+        device = [n for n in at if n.startswith("__CLANG")] + [".data.rel.ro"]
+        renamed = [(at[n], "<I", struct.unpack_from("<I", whole, at[".text"])[0]) for n in device]
+        for name, edits in (
+                ("relocations of 8 bytes", [(at[".rela.dyn"] + 56, "<Q", 8)]),
+                ("relocations past the end", [(at[".rela.dyn"] + 24, "<Q", len(whole) - 48)]),
+                ("sections that are not loaded", renamed + [(at[n] + 8, "<Q", 0) for n in device]),
+                ("sections without bytes", [(at[n] + 4, "<I", 8) for n in device]),
+                ("a section over another", renamed + [
+                    (at[".comment"] + 8, "<Q", 2),
+                    (at[".comment"] + 16, "<Q", struct.unpack_from("<Q", whole, at[".data.rel.ro"] + 16)[0]),
+                    (at[".comment"] + 32, "<Q", 1)])):
+            data = bytearray(whole)
+            for where, form, value in edits:
+                struct.pack_into(form, data, where, value)
+            _, r = self.record("list", self.file("lie.so", data))
+            same = [[i["target"], i["registered"], i["offset"], i["size"]] for i in r["images"]]
+            self.say(r["descriptors"] == good["descriptors"] and same ==
+                     [[i["target"], i["registered"], i["offset"], i["size"]] for i in good["images"]],
+                     "section headers: " + name, r["descriptors"], same)
+
     def lost_relocations(self):
         whole = self.fixture("lib_aot.so")
-        rela = named_headers(whole)[".rela.dyn"]
-        for name, at, form, value in (("entries of 8 bytes", rela + 56, "<Q", 8),
-                                      ("a table cut by the end", rela + 24, "<Q", len(whole) - 48),
-                                      ("another machine", 18, "<H", 8)):
+        dynamic = struct.unpack_from("<Q", whole, named_headers(whole)[".dynamic"] + 24)[0]
+        size = next(p + 8 for p in range(dynamic, len(whole), 16)
+                    if struct.unpack_from("<Q", whole, p)[0] == 8)  # DT_RELASZ
+        for name, where, form, value in (("a table past the end", size, "<Q", 1 << 20),
+                                         ("another machine", 18, "<H", 8)):
             data = bytearray(whole)
-            struct.pack_into(form, data, at, value)
+            struct.pack_into(form, data, where, value)
             status, r = self.record("list", self.file("lost.so", data))
-            registered = {i["registered"] for i in r["images"]}
-            self.say(r["descriptors"] is None and registered == {None} and status in (0, 1),
-                     "relocations: " + name, status, r["descriptors"], registered)
+            self.say(r["descriptors"] is None and status in (0, 1), "relocations: " + name, status,
+                     r["descriptors"])
 
     def zebin_without_info(self):
         data = bytearray(self.fixture("sg16_dg2-g11_ip.zebin"))
@@ -132,6 +157,7 @@ class Edited:
         self.say(status == 1, "64,000 broken images take little time", status, out[-200:], err[-200:])
 
     def all(self):
+        self.lying_section_headers()
         self.lost_relocations()
         self.zebin_without_info()
         self.images_side_by_side()

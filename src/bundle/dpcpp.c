@@ -45,7 +45,7 @@ struct reader {
     struct dvi_object *object;
     struct dvi_claims *claims;
     struct dvi_found *found;
-    const struct dvi_section *last; /* where the last look-up ended */
+    const struct dvi_section *last; /* region where the last look-up ended */
     size_t near;                    /* index of the pointer looked up last */
     bool in_place;                  /* no relocations: pointers are the words that stand there */
     uint64_t text_left;             /* bytes of text that may still be read */
@@ -62,7 +62,7 @@ struct range {
 static struct dvi_view bytes_from(struct reader *r, uint64_t addr)
 {
     if (r->last == NULL || addr < r->last->addr || addr - r->last->addr >= r->last->data.size)
-        r->last = dvi_object_section_of(r->object, addr);
+        r->last = dvi_object_region_of(r->object, addr);
     if (r->last == NULL || addr - r->last->addr >= r->last->data.size)
         return dvi_view_of(NULL, 0, r->object->file.source);
     return dvi_from(r->last->data, addr - r->last->addr);
@@ -435,9 +435,11 @@ static bool is_code_alone(const struct dvi_section *section)
 static enum devimg_status find_in_place(struct reader *r, descriptor_list *out,
                                         struct devimg_error *err)
 {
-    for (size_t s = 0; s < r->object->section_count; s++) {
-        const struct dvi_section *section = &r->object->sections[s];
-        if (section->addr == 0 || is_code_alone(section))
+    const struct dvi_object *o = r->object;
+    const bool has_regions = o->region_count > 0;
+    for (size_t s = 0; s < (has_regions ? o->region_count : o->section_count); s++) {
+        const struct dvi_section *section = has_regions ? &o->regions[s] : &o->sections[s];
+        if ((section->addr == 0 && !has_regions) || is_code_alone(section))
             continue;
         if (!dvi_claims_charge(r->claims, section->data.size))
             return dvi_fail(err, DEVIMG_MALFORMED, section->data, 0, "sections overlap");

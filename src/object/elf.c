@@ -375,18 +375,17 @@ static void report_cut_segment(const struct dvi_object *o, const struct segment 
     dvi_object_damage(o, &found);
 }
 
-/* PT_TLS and PT_DYNAMIC; and, when `stand_in`, PT_LOAD as sections. */
+/* PT_TLS and PT_DYNAMIC, and PT_LOAD as regions. */
 static enum devimg_status read_segments(struct dvi_object *o, const struct file_header *h,
-                                        bool stand_in, struct devimg_error *err)
+                                        struct devimg_error *err)
 {
     struct dvi_elf *elf = o->state;
     struct dvi_view table = dvi_elf_nothing(o);
     (void)take_table(o, "segment table", h->segments_at, h->segment_count, h->segment_size,
                      h->wide ? 56 : 32, &table);
     const size_t count = table.size > 0 ? table.size / h->segment_size : 0;
-    struct dvi_section *sections =
-        dvi_arena_array(o->arena, stand_in ? count : 0, sizeof *sections);
-    if (sections == NULL)
+    struct dvi_section *regions = dvi_arena_array(o->arena, count, sizeof *regions);
+    if (regions == NULL)
         return dvi_fail_memory(err, o->file.source);
     size_t used = 0;
     for (size_t i = 0; i < count; i++) {
@@ -395,17 +394,15 @@ static enum devimg_status read_segments(struct dvi_object *o, const struct file_
             elf->tls_addr = s.addr;
         if (s.type == PT_DYNAMIC)
             elf->dynamic = dvi_head(dvi_from(o->file, s.offset), s.file_size);
-        if (s.type != PT_LOAD || !stand_in)
+        if (s.type != PT_LOAD)
             continue;
-        const struct dvi_section section = section_of_segment(o, &s);
-        if (used < MOST_REPORTS && section.data.size < s.file_size)
-            report_cut_segment(o, &s, section.data.size);
-        sections[used++] = section;
+        regions[used] = section_of_segment(o, &s);
+        if (used < MOST_REPORTS && regions[used].data.size < s.file_size)
+            report_cut_segment(o, &s, regions[used].data.size);
+        used++;
     }
-    if (stand_in) {
-        o->sections = sections;
-        o->section_count = used;
-    }
+    o->regions = regions;
+    o->region_count = used;
     return DEVIMG_OK;
 }
 
@@ -433,8 +430,12 @@ static enum devimg_status open_elf(struct dvi_object *o, struct devimg_error *er
         elf->headers = dvi_elf_nothing(o); /* the names are gone as well: segments serve better */
     elf->has_sections = elf->headers.size > 0;
     if (o->is_linked)
-        DVI_TRY(read_segments(o, &h, !elf->has_sections, err));
-    return elf->has_sections ? make_sections(o, h.names_index, err) : DEVIMG_OK;
+        DVI_TRY(read_segments(o, &h, err));
+    if (elf->has_sections)
+        return make_sections(o, h.names_index, err);
+    o->sections = o->regions;
+    o->section_count = o->region_count;
+    return DEVIMG_OK;
 }
 
 const struct dvi_object_format dvi_object_elf = {

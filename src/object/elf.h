@@ -68,6 +68,7 @@ struct dvi_view dvi_elf_bytes_of(const struct dvi_object *o, const struct dvi_el
 struct dvi_elf_dynamic {
     uint64_t hash, gnu_hash, names, names_size, symbols;
     uint64_t rela, rela_size, rel, rel_size, relr, relr_size;
+    uint64_t packed; /* Android's, of either kind */
 };
 struct dvi_elf_dynamic dvi_elf_read_dynamic(const struct dvi_object *o);
 
@@ -86,9 +87,10 @@ struct dvi_elf_symbol {
     uint64_t value;
 };
 
-/** The symbol table in section `index`, empty where that is no section. Without a section table:
- *  the loader's, whatever the index. */
+/** The symbol table in section `index`, empty where that is no section; DVI_ELF_DYNAMIC: the
+ *  loader's. */
 struct dvi_elf_symbols dvi_elf_symbols_of(const struct dvi_object *o, size_t index);
+#define DVI_ELF_DYNAMIC SIZE_MAX
 
 /** `index` is less than t->count. */
 struct dvi_elf_symbol dvi_elf_symbol_at(const struct dvi_elf *elf, const struct dvi_elf_symbols *t,

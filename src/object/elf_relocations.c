@@ -13,7 +13,7 @@ struct table {
     enum form form;
     struct dvi_view bytes, name;
     size_t entry_size, count;
-    size_t symbols;                   /* section of its symbol table; 0: the dynamic one */
+    size_t symbols;                   /* section of its symbol table, or DVI_ELF_DYNAMIC */
     const struct dvi_section *target; /* what it patches; NULL in a linked file: addresses */
 };
 
@@ -90,10 +90,10 @@ static bool is_wanted(const struct dvi_object *o, const struct dvi_elf_header *h
 }
 
 /* Android's packed form ("APS2") is known and not read. */
-static void report_packed(struct dvi_object *o, const struct dvi_section *section)
+static void report_packed(struct dvi_object *o, struct dvi_view bytes)
 {
     struct devimg_error found;
-    (void)dvi_fail(&found, DEVIMG_UNSUPPORTED, section->data, 0,
+    (void)dvi_fail(&found, DEVIMG_UNSUPPORTED, bytes, 0,
                    "Android-packed relocations: this version of devimg does not read them");
     report_loss(o, &found);
 }
@@ -103,7 +103,7 @@ static bool tables_of_sections(struct dvi_object *o, bool code, struct tables *o
     for (size_t i = 0; i < o->section_count; i++) {
         struct table t = { .name = o->sections[i].name };
         if (o->sections[i].type == SHT_ANDROID_REL || o->sections[i].type == SHT_ANDROID_RELA)
-            report_packed(o, &o->sections[i]);
+            report_packed(o, o->sections[i].data);
         if (!form_of(o->sections[i].type, &t.form))
             continue;
         const struct dvi_elf_header h = dvi_elf_header_at(o, i);
@@ -126,10 +126,12 @@ static bool tables_of_dynamic(struct dvi_object *o, struct tables *out)
     const struct dvi_elf_dynamic d = dvi_elf_read_dynamic(o);
     const uint64_t addrs[3] = { d.rel, d.rela, d.relr };
     const uint64_t sizes[3] = { d.rel_size, d.rela_size, d.relr_size };
+    if (d.packed != 0)
+        report_packed(o, dvi_object_from(o, d.packed));
     for (size_t i = 0; i < 3; i++) {
         if (addrs[i] == 0 || sizes[i] == 0)
             continue;
-        struct table t = { .form = (enum form)i };
+        struct table t = { .form = (enum form)i, .symbols = DVI_ELF_DYNAMIC };
         const struct dvi_view rest = dvi_object_from(o, addrs[i]);
         t.name = dvi_view_of(names[i], strlen(names[i]), o->file.source);
         t.bytes = dvi_head(rest, sizes[i]);
@@ -246,7 +248,7 @@ static bool read_place(struct walk *w, uint64_t addr, uint64_t *out)
 {
     const size_t size = dvi_elf_word_size(w->elf);
     if (w->near == NULL || addr - w->near->addr >= w->near->size)
-        w->near = dvi_object_section_of(w->o, addr);
+        w->near = dvi_object_region_of(w->o, addr);
     if (w->near == NULL)
         return false;
     const struct dvi_view data = w->near->data;
@@ -354,7 +356,8 @@ static size_t add_relative(struct walk *w, size_t index, uint64_t addr, struct d
     return 1;
 }
 
-static size_t add_relr(struct walk *w, struct dvi_pointer *out)
+/* At most `room`: a mapped file may change after it was counted. */
+static size_t add_relr(struct walk *w, struct dvi_pointer *out, size_t room)
 {
     const size_t size = dvi_elf_word_size(w->elf);
     size_t count = 0;
@@ -362,6 +365,10 @@ static size_t add_relr(struct walk *w, struct dvi_pointer *out)
     for (size_t i = 0; i < w->table->count; i++) {
         const uint8_t *p = w->table->bytes.data + i * w->table->entry_size;
         const uint64_t entry = dvi_elf_word(p, w->elf->wide);
+        if (room - count < size * 8 && room - count < ((entry & 1) == 0 ? 1 : ones(entry >> 1))) {
+            (void)complain(w, i, "more addresses than were counted: the file changed");
+            return count;
+        }
         if ((entry & 1) == 0) {
             count += add_relative(w, i, entry, out + count);
             next = entry + size;
@@ -421,7 +428,7 @@ static enum devimg_status fill_pointers(struct dvi_object *o, struct tables *tab
     for (size_t i = 0; i < tables->list.count; i++) {
         walk_table(&w, &tables->list.items[i]);
         if (w.table->form == RELR)
-            count += add_relr(&w, pointers + count);
+            count += add_relr(&w, pointers + count, (size_t)most - count);
         else
             for (size_t k = 0; k < w.table->count; k++)
                 count += make_pointer(&w, &types, k, &pointers[count]);
@@ -443,8 +450,9 @@ static enum devimg_status read_tables(struct dvi_object *o, bool code,
     const struct dvi_elf *elf = o->state;
     struct tables tables = { .left = o->file.size };
     enum devimg_status st = DEVIMG_OK;
-    const bool ok =
-        elf->has_sections ? tables_of_sections(o, code, &tables) : tables_of_dynamic(o, &tables);
+    /* linked: what the loader reads counts, whatever the section table says */
+    const bool ok = elf->dynamic.size > 0 ? tables_of_dynamic(o, &tables)
+                                          : tables_of_sections(o, code, &tables);
     if (ok)
         st = fill(o, &tables, err);
     else

@@ -20,6 +20,8 @@ static void set_dynamic(struct dvi_elf_dynamic *d, uint64_t tag, uint64_t value)
     case 18: d->rel_size = value; break;
     case 35: d->relr_size = value; break;
     case 36: d->relr = value; break;
+    case 0x6000000f:
+    case 0x60000011: d->packed = value; break; /* DT_ANDROID_REL, _RELA */
     case 0x6ffffef5: d->gnu_hash = value; break;
     case 0x6fffe000: d->relr = value; break; /* Android's numbers of the same */
     case 0x6fffe001: d->relr_size = value; break;
@@ -116,8 +118,7 @@ static struct dvi_elf_symbols symbols_of_dynamic(const struct dvi_object *o)
 
 struct dvi_elf_symbols dvi_elf_symbols_of(const struct dvi_object *o, size_t index)
 {
-    const struct dvi_elf *elf = o->state;
-    if (!elf->has_sections)
+    if (index == DVI_ELF_DYNAMIC)
         return symbols_of_dynamic(o);
     if (index > 0 && index < o->section_count)
         return symbols_of_section(o, index);
@@ -177,16 +178,19 @@ static size_t section_of_type(const struct dvi_object *o, uint32_t type)
     return 0;
 }
 
-/* Without a section table the loader's symbols are all there is. False: there is no such table. */
+/* False: there is no such table. */
 static bool open_symbols(const struct dvi_object *o, bool is_static, struct dvi_elf_symbols *out)
 {
     const struct dvi_elf *elf = o->state;
-    const size_t index =
-        elf->has_sections ? section_of_type(o, is_static ? SHT_SYMTAB : SHT_DYNSYM) : 0;
-    if (elf->has_sections ? index == 0 : is_static)
+    const bool from_loader = !is_static && elf->dynamic.size > 0;
+    const size_t index = from_loader ? DVI_ELF_DYNAMIC
+                         : !elf->has_sections
+                             ? 0
+                             : section_of_type(o, is_static ? SHT_SYMTAB : SHT_DYNSYM);
+    if (index == 0)
         return false;
     *out = dvi_elf_symbols_of(o, index);
-    return elf->has_sections || out->count > 0;
+    return !from_loader || out->count > 0;
 }
 
 bool dvi_elf_each_symbol(const struct dvi_object *o, enum dvi_symbol_table table,

@@ -32,22 +32,42 @@ bool dvi_object_matches(struct dvi_view file)
 
 /* Sections that take part in lookups, by address: without them, each lookup would pass over all
  * sections, and a relocatable object may have 100,000 of them. */
-static enum devimg_status index_sections(struct dvi_object *o, struct devimg_error *err)
+static enum devimg_status index_by_addr(const struct dvi_object *o,
+                                        const struct dvi_section *sections, size_t section_count,
+                                        const struct dvi_section_start **out, size_t *out_count,
+                                        struct devimg_error *err)
 {
-    struct dvi_section_start *starts = dvi_arena_array(o->arena, o->section_count, sizeof *starts);
+    struct dvi_section_start *starts = dvi_arena_array(o->arena, section_count, sizeof *starts);
     if (starts == NULL)
         return dvi_fail_memory(err, o->file.source);
     size_t count = 0;
-    for (size_t i = 0; i < o->section_count; i++) {
-        const struct dvi_section *s = &o->sections[i];
+    for (size_t i = 0; i < section_count; i++) {
+        const struct dvi_section *s = &sections[i];
         if (s->size > 0 && !s->unmapped)
             starts[count++] = (struct dvi_section_start){ s->addr, s };
     }
     if (!dvi_sort_by_addr(starts, count, sizeof *starts))
         return dvi_fail_memory(err, o->file.source);
-    o->starts = starts;
-    o->start_count = count;
+    *out = starts;
+    *out_count = count;
     return DEVIMG_OK;
+}
+
+/* Two regions that hold one address: which bytes stand there is the loader's choice. */
+static void report_overlap(struct dvi_object *o)
+{
+    for (size_t i = 1; i < o->region_start_count; i++) {
+        const struct dvi_section *a = o->region_starts[i - 1].section;
+        const struct dvi_section *b = o->region_starts[i].section;
+        struct devimg_error found;
+        if (b->addr - a->addr >= a->size)
+            continue;
+        (void)dvi_fail(&found, DEVIMG_MALFORMED, b->data, 0,
+                       "segments overlap: at 0x%" PRIx64 " and 0x%" PRIx64, a->addr, b->addr);
+        dvi_object_damage(o, &found);
+        o->pointers_partial = true;
+        return;
+    }
 }
 
 enum devimg_status dvi_object_open(struct dvi_view file, struct dvi_arena *arena,
@@ -63,7 +83,10 @@ enum devimg_status dvi_object_open(struct dvi_view file, struct dvi_arena *arena
     if (o.format == NULL)
         return dvi_fail(err, DEVIMG_UNSUPPORTED, file, 0, "no object format that devimg reads");
     DVI_TRY(o.format->open(&o, err));
-    DVI_TRY(index_sections(&o, err));
+    DVI_TRY(index_by_addr(&o, o.sections, o.section_count, &o.starts, &o.start_count, err));
+    DVI_TRY(
+        index_by_addr(&o, o.regions, o.region_count, &o.region_starts, &o.region_start_count, err));
+    report_overlap(&o);
     *out = o;
     return DEVIMG_OK;
 }
@@ -112,25 +135,37 @@ enum devimg_status dvi_object_references(struct dvi_object *o, struct devimg_err
     return read_once(o, &o->references_read, o->format->read_references, err);
 }
 
-const struct dvi_section *dvi_object_section_of(const struct dvi_object *o, uint64_t addr)
+static const struct dvi_section *find_by_addr(const struct dvi_section_start *starts, size_t count,
+                                              uint64_t addr)
 {
-    size_t low = 0, high = o->start_count; /* the last start that is not after addr */
+    size_t low = 0, high = count; /* the last start that is not after addr */
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
-        if (o->starts[middle].addr <= addr)
+        if (starts[middle].addr <= addr)
             low = middle + 1;
         else
             high = middle;
     }
     if (low == 0)
         return NULL;
-    const struct dvi_section *s = o->starts[low - 1].section;
+    const struct dvi_section *s = starts[low - 1].section;
     return addr - s->addr < s->size ? s : NULL;
+}
+
+const struct dvi_section *dvi_object_section_of(const struct dvi_object *o, uint64_t addr)
+{
+    return find_by_addr(o->starts, o->start_count, addr);
+}
+
+const struct dvi_section *dvi_object_region_of(const struct dvi_object *o, uint64_t addr)
+{
+    return o->region_count > 0 ? find_by_addr(o->region_starts, o->region_start_count, addr)
+                               : dvi_object_section_of(o, addr);
 }
 
 struct dvi_view dvi_object_from(const struct dvi_object *o, uint64_t addr)
 {
-    const struct dvi_section *s = dvi_object_section_of(o, addr);
+    const struct dvi_section *s = dvi_object_region_of(o, addr);
     return s != NULL ? dvi_from(s->data, addr - s->addr) : dvi_from(o->file, o->file.size);
 }
 

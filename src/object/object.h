@@ -81,6 +81,13 @@ struct dvi_object {
     const struct dvi_section_start *starts; /* made by dvi_object_open(); sorted by addr */
     size_t start_count;
 
+    /* What the loader maps, where the format tells it apart from sections: it alone decides which
+     * bytes stand at an address. None: the sections do. */
+    const struct dvi_section *regions;
+    size_t region_count;
+    const struct dvi_section_start *region_starts; /* made by dvi_object_open(); sorted by addr */
+    size_t region_start_count;
+
     const struct dvi_pointer *pointers; /* sorted by addr */
     size_t pointer_count;
     bool pointers_read;
@@ -131,11 +138,13 @@ DEVIMG_CHECKED enum devimg_status dvi_object_pointers(struct dvi_object *o,
 DEVIMG_CHECKED enum devimg_status dvi_object_references(struct dvi_object *o,
                                                         struct devimg_error *err);
 
-/** From an address to the end of its section's file data; size 0 when it lies in none. */
+/** From an address to the end of its region's file data; size 0 when it lies in none. */
 struct dvi_view dvi_object_from(const struct dvi_object *o, uint64_t addr);
 
-/** The section that holds an address, or NULL. */
+/** The section that holds an address, or NULL: for its name. */
 const struct dvi_section *dvi_object_section_of(const struct dvi_object *o, uint64_t addr);
+/** The region that holds an address, or NULL: for its bytes. */
+const struct dvi_section *dvi_object_region_of(const struct dvi_object *o, uint64_t addr);
 
 /** The pointer that stands exactly at `addr`, or NULL. Call dvi_object_pointers() before. */
 const struct dvi_pointer *dvi_object_pointer_at(const struct dvi_object *o, uint64_t addr);
