@@ -29,11 +29,14 @@ def named_headers(data):
     return out
 
 
-def clang_bundle(image):
-    label = b"sycl-spir64_gen-unknown-unknown"
-    at = 32 + 24 + len(label)
-    return (b"__CLANG_OFFLOAD_BUNDLE__" + struct.pack("<QQQQ", 1, at, len(image), len(label)) +
-            label + image)
+def clang_bundle(*images):
+    labels = [b"sycl-spir64_gen-unknown-unknown-%d" % i for i in range(len(images))]
+    at = 32 + sum(24 + len(label) for label in labels)
+    head = b"__CLANG_OFFLOAD_BUNDLE__" + struct.pack("<Q", len(images))
+    for label, image in zip(labels, images):
+        head += struct.pack("<QQQ", at, len(image), len(label)) + label
+        at += len(image)
+    return head + b"".join(images)
 
 
 def ar_member(name, data):
@@ -137,6 +140,44 @@ class Edited:
                  "max-depth" in json.dumps(records["deep"]["findings"]), "bundles nested too deep in a member",
                  status, {k: len(v["images"]) for k, v in records.items()})
 
+    def bundle_of_compressed_archives(self):
+        frame = subprocess.run(["zstd", "-q", "-19", "--no-check", "-c", os.path.join(self.intel, "zfat_basic.ar")],
+                               stdout=subprocess.PIPE, check=True).stdout
+        status, r = self.record("list", self.file("many.bundle", clang_bundle(*[frame] * 40)))
+        self.say(status == 0 and len(r["images"]) == 40 * 4, "40 compressed archives in a bundle", status,
+                 len(r["images"]), r["findings"][:1])
+
+    def members_of_odd_names(self):
+        code = self.fixture("lib_aot.o")
+        for name in (b"__.SYMDEF_gpu.o/", b"/<gpu>/"):
+            status, out, _ = self.build.devimg("list", "--format", "json", self.file(
+                "odd.a", b"!<arch>\n" + ar_member(name, code)))
+            images = sum(len(r["images"]) for r in json.loads(out)["files"])
+            self.say(status == 0 and images == 10, "a member called " + name.decode(), status, images)
+        zebin = self.fixture("sg16_dg2-g11_ip.zebin")
+        archive = b"!<arch>\n" + ar_member(b"pad_x/", zebin) + ar_member(b"64.12.56.5/", zebin)
+        status, out, _ = self.build.devimg("list", "--format", "json", self.file("pad.ar", archive))
+        images = sum(len(r["images"]) for r in json.loads(out)["files"])
+        self.say(status == 0 and images == 2, "a member called pad_x, which is no filler", status, images)
+        long = b"x" * 4000 + b"/\n"
+        archive = b"!<arch>\n" + ar_member(b"//", long) + ar_member(b"/0", b"") * 5000
+        status, _, err = self.build.devimg("list", self.file("shared.a", archive))
+        self.say(status == 3 and b"names of members" in err, "one long name of many members", status, err)
+
+    def files_that_check_writes(self):
+        good, gone = os.path.join(self.intel, "lib_sg8.so"), os.path.join(self.folder, "gone.so")
+        base, stamps = os.path.join(self.folder, "base.tsv"), [self.file(n, b"") for n in ("s1", "s2")]
+        self.build.devimg("check", "--targets", "lnl-m", "--write-baseline", base, good)
+        with open(base, "rb") as f:
+            before = f.read()
+        status, _, _ = self.build.devimg("check", "--targets", "lnl-m", "--write-baseline", base, gone)
+        with open(base, "rb") as f:
+            self.say(status == 3 and f.read() == before and before.count(b"\n") > 1,
+                     "a baseline stays when a file cannot be read", status)
+        status, _, _ = self.build.devimg("check", "--targets", "lnl-m", "--stamp", stamps[0], "--stamp",
+                                         stamps[1], good)
+        self.say(status == 1 and not any(map(os.path.exists, stamps)), "each of two stamps goes", status)
+
     def family_only_kernels(self):
         path = os.path.join(self.intel, "sg16_dg2-g11.zebin")  # states its product family: DG2
         for target, count in (("dg2-g11", 1), ("dg2-g10", 1), ("bmg-g21", 0)):
@@ -162,6 +203,9 @@ class Edited:
         self.zebin_without_info()
         self.images_side_by_side()
         self.deep_bundle_beside_a_library()
+        self.bundle_of_compressed_archives()
+        self.members_of_odd_names()
+        self.files_that_check_writes()
         self.family_only_kernels()
         self.same_answer_from_any_thread()
         self.many_broken_images()

@@ -45,12 +45,14 @@ struct reader {
     struct dvi_object *object;
     struct dvi_claims *claims;
     struct dvi_found *found;
-    const struct dvi_section *last; /* region where the last look-up ended */
-    size_t near;                    /* index of the pointer looked up last */
-    bool in_place;                  /* no relocations: pointers are the words that stand there */
-    uint64_t text_left;             /* bytes of text that may still be read */
-    unsigned damaged_left;          /* image structs that may still be damaged */
-    bool exported_read;             /* of the image under way: counting costs as much as sorting */
+    const struct dvi_section *last;  /* region where the last look-up ended */
+    size_t near;                     /* index of the pointer looked up last */
+    const struct dvi_section *named; /* the last one whose name was kept, as `section_name` */
+    const char *section_name;
+    bool in_place;         /* no relocations: pointers are the words that stand there */
+    uint64_t text_left;    /* bytes of text that may still be read */
+    unsigned damaged_left; /* image structs that may still be damaged */
+    bool exported_read;    /* of the image under way: counting costs as much as sorting */
 };
 
 /* A pair of pointers [begin, end) into one section. */
@@ -312,6 +314,21 @@ static enum devimg_status read_sets(struct reader *r, uint64_t addr, struct dvi_
 
 /* --- images --- */
 
+/* The name of a section, kept once for the images that follow each other in it. */
+static enum devimg_status name_section(struct reader *r, const struct dvi_section *section,
+                                       const char **out, struct devimg_error *err)
+{
+    if (section == NULL || section->name.size > r->text_left)
+        return DEVIMG_OK;
+    if (section != r->named) {
+        r->text_left -= section->name.size;
+        r->named = section;
+        r->section_name = dvi_arena_text(r->found->arena, section->name);
+    }
+    *out = r->section_name;
+    return *out != NULL ? DEVIMG_OK : dvi_fail_memory(err, section->name.source);
+}
+
 static enum devimg_status read_image(struct reader *r, const struct dvi_descriptor *d,
                                      uint64_t addr, uint32_t version, struct devimg_error *err)
 {
@@ -336,12 +353,7 @@ static enum devimg_status read_image(struct reader *r, const struct dvi_descript
     }
     DVI_TRY(range_at(r, pairs, "image", &bytes, err));
     image.bytes = bytes.bytes;
-    const struct dvi_section *section = dvi_object_section_of(r->object, bytes.addr);
-    if (section != NULL) {
-        image.section = dvi_arena_text(r->found->arena, section->name);
-        if (image.section == NULL)
-            return dvi_fail_memory(err, at.source);
-    }
+    DVI_TRY(name_section(r, dvi_object_section_of(r->object, bytes.addr), &image.section, err));
     image.no_code = strcmp(image.entry_id, "native_cpu") == 0;
     r->exported_read = false;
     DVI_TRY(dvi_claims_add(r->claims, image.bytes, err));

@@ -23,6 +23,12 @@ static bool is_target(struct dvi_view name)
     return name.size > 3 && (dvi_starts_with(name, "64.", 3) || dvi_starts_with(name, "32.", 3));
 }
 
+static bool is_pad(struct dvi_view name)
+{
+    uint64_t number = 0;
+    return dvi_starts_with(name, "pad_", 4) && dvi_decimal(dvi_from(name, 4), &number);
+}
+
 static bool match(struct dvi_view v)
 {
     if (!dvi_ar_match(v))
@@ -38,7 +44,7 @@ static bool match(struct dvi_view v)
             continue;
         if (is_target(member.name) || dvi_equals(member.name, generic_ir))
             return !dvi_object_matches(member.data); /* a host library may have a "64.o" */
-        if (!dvi_starts_with(member.name, "pad_", 4))
+        if (!is_pad(member.name))
             return false;
     }
     return false;
@@ -48,7 +54,7 @@ static enum devimg_status found_member(const struct dvi_placed *outer,
                                        const struct dvi_ar_member *member, struct dvi_found *found,
                                        struct devimg_error *err)
 {
-    if (dvi_starts_with(member->name, "pad_", 4))
+    if (is_pad(member->name))
         return DEVIMG_OK;
     if (!is_target(member->name) && !dvi_equals(member->name, generic_ir))
         return dvi_fail(err, DEVIMG_UNSUPPORTED, member->name, 0,

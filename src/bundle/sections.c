@@ -92,7 +92,7 @@ static enum devimg_status walk_object(struct dvi_object *object, struct dvi_clai
         if (section->name.size <= PREFIX_SIZE ||
             !dvi_starts_with(section->name, prefix, PREFIX_SIZE))
             continue;
-        if (!dvi_claims_charge(claims, section->data.size))
+        if (!dvi_claims_charge(claims, section->data.size + section->name.size))
             return dvi_fail(err, DEVIMG_MALFORMED, section->data, 0, "bundle sections overlap");
         const enum devimg_status status = walk_section(object, section, claims, found, err);
         DVI_TRY(dvi_found_damage(found, status, err));

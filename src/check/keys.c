@@ -16,10 +16,10 @@ static uint64_t hash_text(uint64_t hash, const char *text)
 }
 static const uint64_t hash_start = UINT64_C(0xcbf29ce484222325);
 
-/* `text` as one field: no tab, no line end, not longer than a screen; NULL: out of memory. */
+/* `text` as one field: no tab, no line end, not longer than a line; NULL: out of memory. */
 static const char *field_of(struct dvi_arena *arena, const char *text)
 {
-    enum { MOST = 512 };
+    enum { MOST = 128 };
     char out[3 * MOST + 24];
     size_t used = 0, i = 0;
     if (text == NULL || *text == 0)
@@ -28,7 +28,8 @@ static const char *field_of(struct dvi_arena *arena, const char *text)
         const unsigned char c = (unsigned char)text[i];
         const bool lone_dash = c == '-' && i == 0 && text[1] == 0;
         const bool comment = c == '#' && i == 0;
-        if (c > 0x20 && c != 0x7f && c != '%' && !lone_dash && !comment)
+        const bool control = c == 0xc2 && (unsigned char)text[i + 1] < 0xa0; /* C1, in UTF-8 */
+        if (c > 0x20 && c != 0x7f && c != '%' && !lone_dash && !comment && !control)
             out[used++] = (char)c;
         else
             used += (size_t)snprintf(out + used, 4, "%%%02x", c);
@@ -41,7 +42,7 @@ static const char *field_of(struct dvi_arena *arena, const char *text)
 }
 
 /* The module by its kernels, so that neither its place nor a stripped unit name counts. */
-static const char *module_key(struct devimg_report *report, uint32_t index)
+static const char *module_key(struct devimg_report *report, struct dvi_arena *arena, uint32_t index)
 {
     if (index == DEVIMG_NONE || index >= report->in->module_count)
         return "-";
@@ -51,7 +52,7 @@ static const char *module_key(struct devimg_report *report, uint32_t index)
     uint64_t hash = hash_start;
     for (uint32_t i = 0; i < module->name_count; i++)
         hash = hash_text(hash, module->names[i]);
-    const char *first = field_of(&report->arena, module->name_count > 0 ? module->names[0] : NULL);
+    const char *first = field_of(arena, module->name_count > 0 ? module->names[0] : NULL);
     if (first == NULL)
         return NULL;
     report->module_key = dvi_arena_format(&report->arena, "%s+%" PRIu32 ":%016" PRIx64, first,
@@ -61,28 +62,32 @@ static const char *module_key(struct devimg_report *report, uint32_t index)
 }
 
 /* "libfoo.a!bar.o" without folders. */
-static const char *record_key(struct devimg_report *report, uint32_t index)
+static const char *record_key(const struct devimg_report *report, struct dvi_arena *arena,
+                              uint32_t index)
 {
     if (index == DEVIMG_NONE || index >= report->in->record_count)
         return "-";
     const struct devimg_record *record = report->in->records[index];
-    const char *key = field_of(&report->arena, dvi_base_name(record->path));
+    const char *key = field_of(arena, dvi_base_name(record->path));
     for (uint32_t i = 0; key != NULL && i < record->member_count; i++) {
-        const char *member = field_of(&report->arena, record->members[i]);
-        key = member != NULL ? dvi_arena_format(&report->arena, "%s!%s", key, member) : NULL;
+        const char *member = field_of(arena, record->members[i]);
+        key = member != NULL ? dvi_arena_format(arena, "%s!%s", key, member) : NULL;
     }
     return key;
 }
 
 const char *dvi_finding_key(struct devimg_report *report, const struct devimg_finding *f)
 {
-    const char *record = record_key(report, f->record), *module = module_key(report, f->module);
-    const char *kernel = field_of(&report->arena, f->kernel);
-    const char *target = field_of(&report->arena, f->target);
-    if (record == NULL || module == NULL || kernel == NULL || target == NULL)
-        return NULL;
-    return dvi_arena_format(&report->arena, "%s\t%s\t%s\t%s\t%s\t%s", record, f->rule, f->code,
-                            module, kernel, target);
+    struct dvi_arena parts = { 0 };
+    const char *key = NULL;
+    const char *record = record_key(report, &parts, f->record);
+    const char *module = module_key(report, &parts, f->module);
+    const char *kernel = field_of(&parts, f->kernel), *target = field_of(&parts, f->target);
+    if (record != NULL && module != NULL && kernel != NULL && target != NULL)
+        key = dvi_arena_format(&report->arena, "%s\t%s\t%s\t%s\t%s\t%s", record, f->rule, f->code,
+                               module, kernel, target);
+    dvi_arena_free(&parts);
+    return key;
 }
 
 static int compare_keys(const void *a, const void *b)

@@ -14,8 +14,8 @@
 #include "check/policy.h"
 
 enum {
-    MOST_BYTES = 1 << 20,
-    MOST_DEPTH = 6, /* a policy needs 4: file, gaps, one gap, its list */
+    MOST_BYTES = 256 << 10, /* libyaml compares each %TAG directive with all before it */
+    MOST_DEPTH = 6,         /* a policy needs 4: file, gaps, one gap, its list */
     MOST_NODES = 200000
 };
 
@@ -286,7 +286,8 @@ static enum devimg_status load_rules(struct devimg_policy *policy, const struct 
         return dvi_refuse(err, &map->spot, "rules: expected NAME: on|off|error|warning|note");
     for (const struct node *key = map->first; key != NULL; key = key->next->next) {
         DVI_TRY(check_key(map, key, err));
-        if (key->next->kind != SCALAR)
+        if (key->next->kind != SCALAR || strpbrk(key->next->text, ",=") != NULL ||
+            strpbrk(key->text, ",=") != NULL)
             return dvi_refuse(err, &key->next->spot, "rules: %.40s: expected one word", key->text);
         const char *line = dvi_arena_format(&policy->arena, "%s=%s", key->text, key->next->text);
         if (line == NULL)

@@ -124,8 +124,10 @@ static enum devimg_status words_of(struct reader *r, const json_t *entry, struct
     if (arguments == NULL)
         return command != NULL ? split(r, command, words, err)
                                : refuse_entry(r, "neither \"arguments\" nor \"command\"", err);
-    if (!json_is_array(arguments))
-        return refuse_entry(r, "\"arguments\" is no list", err);
+    if (!json_is_array(arguments) || json_array_size(arguments) == 0)
+        return refuse_entry(
+            r, json_is_array(arguments) ? "\"arguments\" is empty" : "\"arguments\" is no list",
+            err);
     for (size_t i = 0; i < json_array_size(arguments); i++) {
         const char *word = json_string_value(json_array_get(arguments, i));
         if (word == NULL)
@@ -300,31 +302,72 @@ static void drop_empty(struct dvi_promises *p)
     p->units.count = kept;
 }
 
+static enum devimg_status refuse_json(struct reader *r, struct dvi_view text, size_t from,
+                                      const json_error_t *problem, struct devimg_error *err)
+{
+    const size_t at = from + (size_t)(problem->position > 0 ? problem->position : 0);
+    struct dvi_spot spot = { .source = r->path, .line = 1, .column = 1, .offset = at };
+    for (size_t i = 0; i < at && i < text.size; i++) {
+        spot.column = text.data[i] == '\n' ? 1 : spot.column + 1;
+        spot.line += text.data[i] == '\n' ? 1 : 0;
+    }
+    return json_error_code(problem) == json_error_out_of_memory
+               ? dvi_fail_memory(err, r->path)
+               : dvi_refuse(err, &spot, "%s", problem->text);
+}
+
+static size_t skip_blanks(struct dvi_view text, size_t at)
+{
+    while (at < text.size && memchr(" \t\r\n", text.data[at], 4) != NULL)
+        at++;
+    return at;
+}
+
+/* The byte at `at` must be one of `expected`. */
+static enum devimg_status expect(struct reader *r, struct dvi_view text, size_t at,
+                                 const char *expected, const char *what, struct devimg_error *err)
+{
+    json_error_t problem = { .position = 0 };
+    if (at < text.size && strchr(expected, text.data[at]) != NULL && text.data[at] != 0)
+        return DEVIMG_OK;
+    (void)snprintf(problem.text, sizeof problem.text - 1, "expected %s", what);
+    return refuse_json(r, text, at, &problem, err);
+}
+
+/* One entry after the other: jansson takes 80 times the bytes of a file of many small ones. */
+static enum devimg_status read_entries(struct reader *r, struct dvi_view text,
+                                       struct devimg_error *err)
+{
+    size_t at = skip_blanks(text, 0);
+    DVI_TRY(expect(r, text, at, "[", "a list of compile commands", err));
+    at = skip_blanks(text, at + 1);
+    bool is_last = at < text.size && text.data[at] == ']';
+    if (is_last)
+        at = skip_blanks(text, at + 1);
+    for (r->index = 0; !is_last; r->index++) {
+        json_error_t problem;
+        json_t *entry = json_loadb((const char *)text.data + at, text.size - at,
+                                   JSON_DISABLE_EOF_CHECK | JSON_DECODE_ANY, &problem);
+        if (entry == NULL)
+            return refuse_json(r, text, at, &problem, err);
+        const enum devimg_status st = take_entry(r, entry, err);
+        json_decref(entry);
+        DVI_TRY(st);
+        at = skip_blanks(text, at + (size_t)problem.position);
+        DVI_TRY(expect(r, text, at, ",]", "\",\" or \"]\"", err));
+        is_last = text.data[at] == ']';
+        at = skip_blanks(text, at + 1);
+    }
+    return at == text.size ? DEVIMG_OK : expect(r, text, at, "", "the end of the file", err);
+}
+
 static enum devimg_status read_database(struct reader *r, struct dvi_view text,
                                         struct devimg_error *err)
 {
-    json_error_t problem;
-    json_t *root = json_loadb((const char *)text.data, text.size, 0, &problem);
-    enum devimg_status st = DEVIMG_OK;
-    if (root == NULL) {
-        const struct dvi_spot spot = {
-            .source = r->path,
-            .line = (uint64_t)(problem.line > 0 ? problem.line : 1),
-            .column = (uint64_t)(problem.column > 0 ? problem.column : 1),
-            .offset = (uint64_t)(problem.position > 0 ? problem.position : 0)
-        };
-        return dvi_refuse(err, &spot, "%s", problem.text);
-    }
-    if (!json_is_array(root))
-        st = dvi_fail_plain(err, DEVIMG_MALFORMED, r->path, "expected a list of compile commands");
-    for (r->index = 0; st == DEVIMG_OK && r->index < json_array_size(root); r->index++)
-        st = take_entry(r, json_array_get(root, r->index), err);
-    json_decref(root);
-    if (st == DEVIMG_OK)
-        st = merge(r->out, r->arena, err);
-    if (st == DEVIMG_OK)
-        drop_empty(r->out);
-    return st;
+    DVI_TRY(read_entries(r, text, err));
+    DVI_TRY(merge(r->out, r->arena, err));
+    drop_empty(r->out);
+    return DEVIMG_OK;
 }
 
 enum devimg_status dvi_promises_load(struct dvi_promises *out, const char *path,

@@ -57,11 +57,15 @@ static enum devimg_status differs(struct devimg_report *report, const struct dvi
 
 /* The IP versions as the ocloc of the policy has them; the tables' where it gives no answer. */
 static enum devimg_status ocloc_ips(struct devimg_report *report, struct dvi_check_target *t,
-                                    struct devimg_error *err)
+                                    bool *hangs, struct devimg_error *err)
 {
     struct dvi_ocloc_answer answer = { 0 };
     const char *name = t->row->name, *program = report->policy->ocloc;
-    DVI_TRY(dvi_ocloc_ask(program, name, DVI_OCLOC_SECONDS, &answer, err));
+    if (*hangs) /* once is enough to wait */
+        answer.timed_out = true;
+    else
+        DVI_TRY(dvi_ocloc_ask(program, name, DVI_OCLOC_SECONDS, &answer, err));
+    *hangs = answer.timed_out;
     if (answer.ip_count > 0) {
         DVI_TRY(differs(report, t, &answer, err));
         for (size_t i = 0; i < answer.ip_count; i++)
@@ -90,13 +94,14 @@ static int compare_ips(const void *a, const void *b)
 enum devimg_status dvi_resolve_targets(struct devimg_report *report, struct devimg_error *err)
 {
     const struct devimg_policy *policy = report->policy;
+    bool hangs = false;
     for (size_t i = 0; i < policy->targets.known.count; i++) {
         struct dvi_check_target *t = DVI_ADD(&report->targets);
         if (t == NULL)
             return dvi_fail_memory(err, "report");
         t->row = policy->targets.known.items[i];
         if (policy->ocloc != NULL)
-            DVI_TRY(ocloc_ips(report, t, err));
+            DVI_TRY(ocloc_ips(report, t, &hangs, err));
         else
             table_ips(t);
         for (size_t k = 0; k < t->ip_count; k++) {

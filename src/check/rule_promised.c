@@ -4,7 +4,7 @@
  * lines of its own unit; where no module of the file is of a unit that the lines name, every
  * target that any line promises must be somewhere in the file.
  */
-#include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "check/check.h"
@@ -165,27 +165,42 @@ static enum devimg_status say_unknown(struct dvi_check *check, const struct dvi_
     return dvi_say(check, &f, err);
 }
 
+/* A name that no table has, and where it stands. */
+struct unknown {
+    const char *name;
+    const struct dvi_promise *promise; /* sorted by unit */
+};
+
+static int by_name_and_unit(const void *a, const void *b)
+{
+    const struct unknown *x = a, *y = b;
+    const int order = strcmp(x->name, y->name);
+    return order != 0 ? order : (x->promise > y->promise) - (x->promise < y->promise);
+}
+
 /* Each unknown name once, at the first unit that has it. */
 static enum devimg_status finish(struct dvi_check *check, struct devimg_error *err)
 {
-    enum { MOST = 32 };
     const struct dvi_promises *promises = &check->policy->promises;
-    const char *said[MOST];
-    size_t said_count = 0;
+    DVI_LIST(struct unknown) all = { 0 };
+    enum devimg_status status = DEVIMG_OK;
     for (size_t u = 0; u < promises->units.count; u++) {
         const struct dvi_promise *promise = &promises->units.items[u];
-        for (size_t t = 0; t < promise->targets.unknown.count; t++) {
-            const char *name = promise->targets.unknown.items[t];
-            size_t i = 0;
-            while (i < said_count && strcmp(said[i], name) != 0)
-                i++;
-            if (i < said_count || said_count == MOST)
-                continue;
-            said[said_count++] = name;
-            DVI_TRY(say_unknown(check, promise, name, err));
+        for (size_t t = 0; status == DEVIMG_OK && t < promise->targets.unknown.count; t++) {
+            struct unknown *one = DVI_ADD(&all);
+            if (one != NULL)
+                *one = (struct unknown){ promise->targets.unknown.items[t], promise };
+            else
+                status = dvi_fail_memory(err, "promised");
         }
     }
-    return DEVIMG_OK;
+    if (status == DEVIMG_OK && all.count > 0)
+        qsort(all.items, all.count, sizeof *all.items, by_name_and_unit);
+    for (size_t i = 0; status == DEVIMG_OK && i < all.count; i++)
+        if (i == 0 || strcmp(all.items[i - 1].name, all.items[i].name) != 0)
+            status = say_unknown(check, all.items[i].promise, all.items[i].name, err);
+    DVI_LIST_FREE(&all);
+    return status;
 }
 
 static bool wanted(const struct devimg_policy *policy)

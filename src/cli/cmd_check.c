@@ -133,6 +133,11 @@ static enum dvi_exit check(struct dvi_line *line, struct devimg_report *report)
     const enum dvi_exit status = dvi_output_end(&line->out);
     if (finished != DEVIMG_OK)
         return complain(&err, DVI_EXIT_UNREADABLE);
+    if (baseline != NULL && status == DVI_EXIT_UNREADABLE) {
+        fprintf(stderr, "devimg check: %s is left as it was: not every file could be read\n",
+                baseline->text);
+        return status;
+    }
     if (baseline != NULL && devimg_report_write_baseline(report, baseline->text, &err) != DEVIMG_OK)
         return complain(&err, DVI_EXIT_UNREADABLE);
     return status;
@@ -152,27 +157,32 @@ static enum dvi_exit check_with(struct dvi_line *line, const struct devimg_polic
     return status;
 }
 
-/* Also when the line turns out to be wrong: a stamp stands for a check that passed. */
-static bool remove_stamp(const struct dvi_line *line)
+/* Every one that was named, also when the line turns out to be wrong: a stamp stands for a check
+ * that passed. */
+static bool remove_stamps(const struct dvi_line *line)
 {
     struct devimg_error err = { 0 };
-    const struct dvi_setting *stamp = dvi_line_get(line, STAMP);
-    if (stamp == NULL || dvi_stamp_remove(stamp->text, &err) == DEVIMG_OK)
-        return true;
-    dvi_complain(&err);
-    return false;
+    bool removed = true;
+    for (size_t i = 0; i < line->settings.count; i++) {
+        const struct dvi_setting *s = &line->settings.items[i];
+        if (s->option->id != STAMP || dvi_stamp_remove(s->text, &err) == DEVIMG_OK)
+            continue;
+        dvi_complain(&err);
+        removed = false;
+    }
+    return removed;
 }
 
 static void refused(const struct dvi_line *line)
 {
-    (void)remove_stamp(line);
+    (void)remove_stamps(line);
 }
 
 static enum dvi_exit run(struct dvi_line *line)
 {
     struct devimg_error err = { 0 };
     struct devimg_policy *policy = NULL;
-    const bool removed = remove_stamp(line);
+    const bool removed = remove_stamps(line);
     if (line->words.count == 0)
         return dvi_usage(line->command, "name a file");
     if (!removed)

@@ -3,6 +3,8 @@
 #ifndef DVI_IMAGE_IMAGE_H
 #define DVI_IMAGE_IMAGE_H
 
+#include <stdatomic.h>
+
 #include "base/arena.h"
 
 /** Facts from the headers; numbers not stated are DEVIMG_UNKNOWN. */
@@ -26,6 +28,7 @@ struct dvi_image_facts {
 struct dvi_kernel_sink {
     struct dvi_arena *arena; /* for names */
     uint64_t most;           /* kernels still allowed: LIMIT past it */
+    _Atomic uint64_t *text;  /* bytes of YAML read of this file so far; NULL: not counted */
     DVI_LIST(struct devimg_kernel) kernels;
 };
 

@@ -21,7 +21,7 @@
 #include <string.h>
 #include <yaml.h>
 
-enum { MOST_DEPTH = 16, MOST_SIZE = 64 << 20, FIRST_WITH_ALL_SIZES = 50 };
+enum { MOST_DEPTH = 16, MOST_SIZE = 64 << 20, MOST_OF_FILE = 512 << 20, FIRST_WITH_ALL_SIZES = 50 };
 
 enum place { OTHER, ROOT, KERNELS, KERNEL, ENVIRONMENT, ATTRIBUTES, BUFFERS, BUFFER };
 
@@ -305,6 +305,9 @@ enum devimg_status dvi_ze_info_kernels(struct dvi_view text, struct dvi_kernel_s
     if (text.size > MOST_SIZE)
         return dvi_fail(err, DEVIMG_MALFORMED, text, 0,
                         ".ze_info of %zu bytes: at most %d are read", text.size, (int)MOST_SIZE);
+    if (sink->text != NULL && atomic_fetch_add(sink->text, text.size) > MOST_OF_FILE - text.size)
+        return dvi_fail_plain(err, DEVIMG_LIMIT, "kernels", /* of which image, threads decide */
+                              "more than %d MiB of .ze_info in one file", MOST_OF_FILE >> 20);
     if (has_many_directives(text))
         return dvi_fail(err, DEVIMG_MALFORMED, text, 0, ".ze_info with many %%TAG directives");
     struct reader r = { .text = text, .sink = sink };

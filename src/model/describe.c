@@ -205,7 +205,9 @@ static enum devimg_status read_kernels(struct describing *d, uint32_t image,
                                        const struct dvi_image_format *format, struct dvi_view bytes,
                                        struct devimg_error *err)
 {
-    struct dvi_kernel_sink sink = { .arena = &d->worker->arena, .most = d->file->opts.max_kernels };
+    struct dvi_kernel_sink sink = { .arena = &d->worker->arena,
+                                    .most = d->file->opts.max_kernels,
+                                    .text = &d->file->yaml };
     const enum devimg_status status = format->kernels(bytes, &sink, err);
     struct dvi_described_image *it = &d->out->images.items[image];
     it->first_kernel = (uint32_t)d->out->kernels.count;
@@ -411,11 +413,13 @@ static enum devimg_status describe_frame(struct describing *d, const struct dvi_
     const struct describing outer = *d;
     d->inflated = true;
     d->size = bytes.size;
+    d->inside_size = 0;
     d->container = bytes;
     image->target = NULL;
     const enum devimg_status described = describe_bytes(d, placed, bytes, index, err);
     d->inflated = outer.inflated;
     d->size = outer.size;
+    d->inside_size = outer.inside_size;
     d->container = outer.container;
     return described;
 }

@@ -30,8 +30,10 @@ struct devimg_file {
     DVI_LIST(struct devimg_kernel) kernels;
     DVI_LIST(struct devimg_finding) findings;
     _Atomic uint64_t inflated;  /* bytes so far, for max_total_inflated_size */
+    _Atomic uint64_t yaml;      /* bytes of .ze_info so far */
     _Atomic uint32_t described; /* images so far, also those not merged yet: for max_images */
     uint32_t members;           /* archive members so far, for max_members */
+    uint64_t member_names;      /* bytes of their names */
     bool kernels_read;
     bool cut_said; /* a finding says that the file was cut while it was read */
 };

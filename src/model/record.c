@@ -386,9 +386,16 @@ static enum devimg_status read_record(struct devimg_file *file, struct dvi_view 
     return status == DEVIMG_NOMEM || r.out_of_memory ? dvi_fail_memory(err, r.name) : status;
 }
 
+/* A name is written down at least once: more bytes of names than the file has are one long name,
+ * shared by many members. */
 static enum devimg_status count_member(struct devimg_file *file, struct dvi_view archive,
-                                       uint64_t at, struct devimg_error *err)
+                                       uint64_t at, const struct dvi_ar_member *member,
+                                       struct devimg_error *err)
 {
+    file->member_names += member->name.size;
+    if (file->member_names > file->bytes.bytes.size)
+        return dvi_fail(err, DEVIMG_LIMIT, archive, at,
+                        "names of members: together longer than the file");
     if (file->members++ < file->opts.max_members)
         return DEVIMG_OK;
     return dvi_fail(err, DEVIMG_LIMIT, archive, at, "more than %" PRIu32 " members (max-members)",
@@ -484,7 +491,7 @@ static enum devimg_status read_archive(struct devimg_file *file, struct dvi_view
                            file->opts.max_depth);
         if (status == DEVIMG_OK && !too_deep && !member.special) {
             members++;
-            status = count_member(file, archive, at, err);
+            status = count_member(file, archive, at, &member, err);
             if (status == DEVIMG_OK)
                 status = read_member(file, &member, is_thin, path, depth, err);
         } else if (too_deep || status == DEVIMG_TRUNCATED || status == DEVIMG_MALFORMED) {

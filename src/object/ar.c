@@ -76,8 +76,9 @@ static bool is_digit(uint8_t c)
 static bool is_table(struct dvi_view name)
 {
     return dvi_equals(name, "/") || dvi_equals(name, "//") || dvi_equals(name, "/SYM64/") ||
-           dvi_starts_with(name, "/<", 2) || /* "/<ECSYMBOLS>/" and the like of Windows */
-           dvi_starts_with(name, "__.SYMDEF", 9);
+           dvi_equals(name, "/<ECSYMBOLS>/") || dvi_equals(name, "/<XFGHASHMAP>/") || /* Windows */
+           dvi_equals(name, "__.SYMDEF") || dvi_equals(name, "__.SYMDEF SORTED") ||
+           dvi_equals(name, "__.SYMDEF_64") || dvi_equals(name, "__.SYMDEF_64 SORTED");
 }
 
 /* The fields at `at`; false: no header fits there. */

@@ -66,7 +66,8 @@ static bool steers(const char *text, size_t size)
     if (size == 1)
         return b[0] < 0x20 || b[0] == 0x7f;
     if (size == 2)
-        return b[0] == 0xc2 && b[1] < 0xa0; /* U+0080..9F */
+        return (b[0] == 0xc2 && b[1] < 0xa0) || /* U+0080..9F */
+               (b[0] == 0xd8 && b[1] == 0x9c);  /* U+061C */
     if (size == 3 && b[0] == 0xe2 && b[1] == 0x80)
         return between(b[2], 0x8e, 0x8f) || between(b[2], 0xa8, 0xae); /* U+200E,F 2028..2E */
     return size == 3 && b[0] == 0xe2 && b[1] == 0x81 && between(b[2], 0xa6, 0xa9); /* 2066..69 */
