@@ -178,6 +178,16 @@ class Edited:
                                          stamps[1], good)
         self.say(status == 1 and not any(map(os.path.exists, stamps)), "each of two stamps goes", status)
 
+    def bitcode_in_a_library(self):
+        """A unit whose native images only the link would make is named, whatever its neighbours have."""
+        archive = b"!<arch>\n" + ar_member(b"good.o/", self.fixture("lib_aot.o")) + ar_member(
+            b"rdc.o/", self.fixture("obj_bundle.o"))
+        status, out, _ = self.build.devimg("check", "--targets", "tgllp,adl-s,dg2-g11", "--features", "any",
+                                           "--format", "json", self.file("units.a", archive))
+        errors = [(r["member"], f["code"]) for r in json.loads(out)["files"] for f in r["findings"]
+                  if f["severity"] == "error"]
+        self.say(status == 1 and errors == [(["rdc.o"], "no-device-code")], "bitcode in one member", status, errors)
+
     def family_only_kernels(self):
         path = os.path.join(self.intel, "sg16_dg2-g11.zebin")  # states its product family: DG2
         for target, count in (("dg2-g11", 1), ("dg2-g10", 1), ("bmg-g21", 0)):
@@ -206,6 +216,7 @@ class Edited:
         self.bundle_of_compressed_archives()
         self.members_of_odd_names()
         self.files_that_check_writes()
+        self.bitcode_in_a_library()
         self.family_only_kernels()
         self.same_answer_from_any_thread()
         self.many_broken_images()

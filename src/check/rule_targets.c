@@ -150,48 +150,85 @@ static enum devimg_status run_module(struct state *s, uint32_t index, struct dev
     return DEVIMG_OK;
 }
 
-static enum devimg_status say_no_code(struct dvi_check *check, const char *message,
-                                      struct devimg_error *err)
+static enum devimg_status say_no_code(struct dvi_check *check, uint32_t record, const char *message,
+                                      const char *hint, struct devimg_error *err)
 {
-    struct devimg_finding f = dvi_finding_of(DEVIMG_ERROR, "no-device-code",
-                                             check->in->record_count > 0 ? 0 : DEVIMG_NONE);
+    struct devimg_finding f = dvi_finding_of(DEVIMG_ERROR, "no-device-code", record);
     f.message = message;
-    f.hint = "compile and link with -fsycl, or ask for no targets";
+    f.hint = hint;
     return dvi_say(check, &f, err);
 }
 
-/* Of a file that has device code, and no module that needs coverage. */
-static const char *why_uncovered(const struct dvi_check_input *in)
+enum uncovered { NO_KERNELS, KERNELS_UNKNOWN, BITCODE };
+
+/* Of a record that has device code, and no module that needs coverage. */
+static enum uncovered why_uncovered(const struct dvi_check_input *in,
+                                    const struct devimg_record *record)
 {
-    bool unknown = false;
-    for (uint32_t i = 0; i < in->image_count; i++) {
-        if (in->images[i]->format == DEVIMG_FORMAT_BITCODE)
-            return "the device code is bitcode, which has no native images yet, and the policy "
-                   "asks for targets";
-        unknown =
-            unknown || (!in->images[i]->support && in->images[i]->format != DEVIMG_FORMAT_ARCHIVE &&
-                        in->images[i]->kernel_count == DEVIMG_UNKNOWN);
+    enum uncovered why = NO_KERNELS;
+    for (uint32_t i = 0; i < record->image_count; i++) {
+        const struct devimg_image *image = in->images[record->first_image + i];
+        if (image->format == DEVIMG_FORMAT_BITCODE)
+            return BITCODE;
+        if (!image->support && image->format != DEVIMG_FORMAT_ARCHIVE &&
+            image->kernel_count == DEVIMG_UNKNOWN)
+            why = KERNELS_UNKNOWN;
     }
-    return unknown ? "the kernels of the device code are unknown, and the policy asks for targets"
-                   : "the device code has no kernels, and the policy asks for targets";
+    return why;
+}
+
+/* A member of a library that cannot be told is said, also when its neighbours are fine. */
+static enum devimg_status say_uncovered(struct dvi_check *check, uint32_t index, bool *said,
+                                        struct devimg_error *err)
+{
+    const struct devimg_record *record = check->in->records[index];
+    const enum uncovered why = why_uncovered(check->in, record);
+    if (record->image_count == 0 || why == NO_KERNELS)
+        return DEVIMG_OK;
+    *said = true;
+    if (why == KERNELS_UNKNOWN)
+        return say_no_code(
+            check, index,
+            "the kernels of the device code are unknown, and the policy asks for targets",
+            "see what list says of its images", err);
+    return say_no_code(
+        check, index,
+        "the device code is bitcode, which has no native images yet, and the policy asks for "
+        "targets",
+        record->linked == DEVIMG_NO
+            ? "compile with -fno-sycl-rdc to have them made here, or check what the link makes"
+            : "compile and link with -fsycl, or ask for no targets",
+        err);
 }
 
 static enum devimg_status run_modules(struct state *s, struct devimg_error *err)
 {
+    static const char hint[] = "compile and link with -fsycl, or ask for no targets";
     const struct dvi_check_input *in = s->check->in;
-    bool covered = false;
+    const uint32_t file = in->record_count > 0 ? 0 : DEVIMG_NONE;
+    bool any_covered = false, said = false;
     if (in->image_count == 0)
-        return say_no_code(s->check, "the file has no device code, and the policy asks for targets",
+        return say_no_code(s->check, file,
+                           "the file has no device code, and the policy asks for targets", hint,
                            err);
-    for (uint32_t i = 0; i < in->module_count; i++) {
-        if (!dvi_needs_coverage(s->check, in->modules[i]))
-            continue;
-        covered = true;
-        DVI_TRY(run_module(s, i, err));
+    for (uint32_t r = 0; r < in->record_count; r++) {
+        const struct devimg_record *record = in->records[r];
+        bool covered = false;
+        for (uint32_t i = 0; i < record->module_count; i++) {
+            const uint32_t module = record->first_module + i;
+            if (!dvi_needs_coverage(s->check, in->modules[module]))
+                continue;
+            covered = any_covered = true;
+            DVI_TRY(run_module(s, module, err));
+        }
+        if (!covered)
+            DVI_TRY(say_uncovered(s->check, r, &said, err));
     }
-    if (covered)
+    if (any_covered || said)
         return DEVIMG_OK;
-    return say_no_code(s->check, why_uncovered(in), err);
+    return say_no_code(s->check, file,
+                       "the device code has no kernels, and the policy asks for targets", hint,
+                       err);
 }
 
 /* Once a record: how many images are patch tokens, or (without targets) native at all. */

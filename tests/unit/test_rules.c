@@ -1067,7 +1067,9 @@ static void findings_past_the_budget_are_counted(void **state)
 {
     enum { MODULES = 150000 };
     struct world *w = *state;
-    static const struct devimg_record record = { .path = "big", .linked = DEVIMG_YES };
+    static const struct devimg_record record = {
+        .path = "big", .linked = DEVIMG_YES, .image_count = 1, .module_count = MODULES
+    };
     static const char *const names[] = { "k" };
     static const uint32_t images[] = { 0 };
     static const struct devimg_module module = {
