@@ -171,9 +171,10 @@ struct devimg_image {
     uint64_t ip_version;  /**< Intel: arch << 22 | release << 14 | revision; DEVIMG_UNKNOWN */
     int family_only; /**< 1: the image states only its product family; target is the family's */
     enum devimg_format format;
-    uint64_t offset;            /**< in the record's file; DEVIMG_UNKNOWN inside inflated data */
-    uint64_t offset_in_parent;  /**< in the parent's inflated bytes; DEVIMG_UNKNOWN without one */
-    uint64_t stored_size, size; /**< as stored, and inflated (DEVIMG_UNKNOWN: not stated) */
+    uint64_t offset;           /**< in the record's file; DEVIMG_UNKNOWN inside inflated data */
+    uint64_t offset_in_parent; /**< in the parent's inflated bytes; DEVIMG_UNKNOWN without one */
+    uint64_t stored_size;      /**< in the file; DEVIMG_UNKNOWN: compressed together with others */
+    uint64_t size;             /**< inflated; DEVIMG_UNKNOWN: not stated */
     enum devimg_compression compression;
     enum devimg_answer registered; /**< reached by a descriptor that the program registers */
     uint64_t kernel_count;         /**< DEVIMG_UNKNOWN until devimg_read_kernels() for some */

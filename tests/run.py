@@ -5,7 +5,7 @@
     tests/run.py [--update] [--only SUITE,...] BUILD...
 
 Suites (each a function below): unit cli schema facts tools readelf shapes metamorphic examples exports damage
-odd edited hostile.
+odd edited offload hostile.
 `repository` (layers, docs) needs no build and runs once. --update rewrites the expectations of the
 cli suite from what the program says; read the diff before you commit it.
 """
@@ -38,6 +38,7 @@ INTEL = os.path.join(DATA, "intel")
 sys.path.insert(0, HERE)
 import compare_facts  # noqa: E402
 from edited import Edited, section_headers  # noqa: E402
+from offload import Offload  # noqa: E402
 
 SECONDS = 120
 TARGETS = "tgllp,adl-s,dg2-g11"
@@ -574,6 +575,12 @@ def edited(build, _):
         Edited(build, INTEL, os.path.join(DATA, "host"), t).all()
 
 
+def offload(build, _):
+    """tests/offload.py: LLVM offload binaries."""
+    with tempfile.TemporaryDirectory() as t:
+        Offload(build, INTEL, os.path.join(DATA, "host"), t).all()
+
+
 def hostile(build, _):
     """Headers that claim the impossible: an answer in seconds, little memory, no crash."""
     limit = lambda: resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
@@ -620,7 +627,7 @@ def hostile(build, _):
 
 
 SUITES = [unit, cli, schema, facts, tools, readelf, shapes, metamorphic, examples, exports, damage, odd, edited,
-          hostile]
+          offload, hostile]
 
 
 def repository(results):

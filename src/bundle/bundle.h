@@ -13,6 +13,7 @@ struct dvi_placed {
     enum devimg_offload offload;
     const char *section;
     const char *entry_id;
+    const char *arch; /* the target, where the container names it apart: "sm_80"; NULL */
     const char *unit;
     enum devimg_answer registered;
     bool entries_known; /* false: the container lists no names */
@@ -38,6 +39,10 @@ struct dvi_found {
      * LIMIT, NOMEM and IO are handed back. */
     enum devimg_status (*damage)(struct dvi_found *found, enum devimg_status status,
                                  const struct devimg_error *err);
+    /* Bytes that a packing of bytes holds compressed (zstd or zlib), which become `size` bytes:
+     * valid while the packing is walked. END: they cannot be had, which was said. */
+    enum devimg_status (*inflate)(struct dvi_found *found, struct dvi_view stored, uint64_t size,
+                                  struct dvi_view *out, struct devimg_error *err);
     uint32_t descriptor_count; /* DPC++ descriptors met */
     bool descriptors_unknown;  /* there may be others that could not be looked for */
     uint64_t names_left;       /* names that may still be kept: LIMIT past it */

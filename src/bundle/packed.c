@@ -2,7 +2,7 @@
 /*
  * Images one after another, as the linker lays them out: each starts at a multiple of 16, the gaps
  * are zero bytes, and nothing says how long one is but its own headers.
- * Sources: zstd RFC 8878; ar(5); ELF gABI (section header table last, by ocloc); SPIR-V 1.6,
+ * Sources: offload_binary.c; zstd RFC 8878; ar(5); ELF gABI (section header table last, by ocloc); SPIR-V 1.6,
  * "Physical Layout": word count in the high half of each instruction's first word, never 0.
  */
 #include <inttypes.h>
@@ -11,7 +11,7 @@
 #include "codec/codec.h"
 #include "object/device_elf.h"
 
-enum { ALIGNMENT = 16, SPIRV_MAGIC = 0x07230203, SPIRV_HEADER = 20 };
+enum { ALIGNMENT = 16, SPIRV_MAGIC = 0x07230203, SPIRV_HEADER = 20, OFFLOAD_HEADER = 32 };
 
 static enum devimg_status archive_end(struct dvi_view v, struct dvi_view *out,
                                       struct devimg_error *err)
@@ -58,10 +58,15 @@ static bool is_bitcode(struct dvi_view v)
     return dvi_starts_with(v, "BC\xc0\xde", 4) || dvi_starts_with(v, "\xde\xc0\x17\x0b", 4);
 }
 
+static bool is_offload_binary(struct dvi_view v)
+{
+    return dvi_starts_with(v, "\x10\xff\x10\xad", 4);
+}
+
 bool dvi_packed_starts(struct dvi_view v)
 {
-    return dvi_zstd_match(v) || dvi_ar_match(v) || dvi_starts_with(v, "\177ELF", 4) ||
-           spirv_starts_at(v, 0) || is_bitcode(v);
+    return is_offload_binary(v) || dvi_zstd_match(v) || dvi_ar_match(v) ||
+           dvi_starts_with(v, "\177ELF", 4) || spirv_starts_at(v, 0) || is_bitcode(v);
 }
 
 enum devimg_status dvi_packed_first(struct dvi_view v, struct dvi_view *out,
@@ -79,12 +84,20 @@ enum devimg_status dvi_packed_first(struct dvi_view v, struct dvi_view *out,
         return dvi_device_elf_extent(v, out, err);
     if (spirv_starts_at(v, 0))
         return spirv_end(v, out, err);
+    if (is_offload_binary(v)) {
+        const uint64_t size = dvi_peek64(v, 8);
+        if (size < OFFLOAD_HEADER)
+            return dvi_fail(err, DEVIMG_MALFORMED, v, 8, "offload binary of %" PRIu64 " bytes",
+                            size);
+        return dvi_slice(v, 0, size, "offload binary", out, err);
+    }
     if (is_bitcode(v)) {
         *out = v;
         return DEVIMG_OK;
     }
     return dvi_fail(err, DEVIMG_MALFORMED, v, 0,
-                    "bytes %08" PRIx32 " start no device image (zstd, ar, ELF, SPIR-V, bitcode)",
+                    "bytes %08" PRIx32
+                    " start no device image (zstd, ar, ELF, SPIR-V, offload binary, bitcode)",
                     (uint32_t)(dvi_peek32(v, 0) & 0xff) << 24 |
                         (dvi_peek32(v, 0) >> 8 & 0xff) << 16 |
                         (dvi_peek32(v, 0) >> 16 & 0xff) << 8 | dvi_peek32(v, 0) >> 24);

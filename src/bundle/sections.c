@@ -1,10 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Bundle sections of an object, "__CLANG_OFFLOAD_BUNDLE__<kind>-<target>": in an object what the
- * compiler left for the device link, in a linked file the images of that target, one after another
- * at multiples of 16 with zero bytes between. What a descriptor names is claimed already; the rest
- * stands here.
- * Source: intel/llvm clang/tools/clang-offload-bundler (object files), ClangOffloadWrapper.cpp.
+ * Sections of an object that hold device images and no table of their own:
+ *
+ *    __CLANG_OFFLOAD_BUNDLE__<kind>-<target>   in an object what the compiler left for the device
+ *                                              link; in a linked file the images of that target
+ *    spir64_gen, spir64, ...                   the same, as the new offload driver of intel/llvm
+ *                                              names it: after the target alone
+ *    .llvm.offloading                          offload binaries for the device link; in a linked
+ *                                              file, by clang from llvm.org, SYCL images
+ *    .sycl_fatbin                              the same
+ *
+ * Images stand one after another at multiples of 8 or 16, with zero bytes between. What a
+ * descriptor names is claimed already; the rest stands here.
+ * Sources: intel/llvm clang/tools/clang-offload-bundler (object files), ClangOffloadWrapper.cpp,
+ * llvm/lib/Frontend/Offloading/SYCLOffloadWrapper.cpp; llvm/llvm-project
+ * llvm/lib/Object/OffloadBinary.cpp, llvm/lib/Frontend/Offloading/OffloadWrapper.cpp.
  */
 #include "bundle/bundle.h"
 
@@ -12,7 +22,8 @@
 #include <string.h>
 
 static const char prefix[] = "__CLANG_OFFLOAD_BUNDLE__";
-enum { PREFIX_SIZE = sizeof prefix - 1, ALIGNMENT = 16, MOST_DAMAGED = 256 };
+enum { PREFIX_SIZE = sizeof prefix - 1, ALIGNMENT = 8, MOST_DAMAGED = 256 };
+enum { SHT_LLVM_OFFLOADING = 0x6fff4c0b };
 
 /* Behind the zero bytes at `at`; the end of `v` when only zeros follow. */
 static uint64_t skip_padding(struct dvi_view v, uint64_t at)
@@ -31,20 +42,51 @@ static uint64_t next_start(struct dvi_view v, uint64_t at)
     return v.size;
 }
 
-/* Reading what looks like an image may go on to the end of the section before it fails, so only so
- * many failures are taken: `*damaged_left`. */
-static enum devimg_status walk_gap(struct dvi_view gap, const struct dvi_placed *outer,
-                                   unsigned *damaged_left, struct dvi_found *found,
-                                   struct devimg_error *err)
+/* What the next link will do, or the last one has done. */
+static void tell_link(struct dvi_placed *image, const struct dvi_object *object,
+                      const struct dvi_claims *claims)
+{
+    /* a descriptor may be there and not seen: of a 32-bit host, behind lost relocations, or
+     * damaged */
+    const bool all_seen =
+        object->pointer_size == 8 && !object->pointers_partial && !claims->incomplete;
+    const bool for_link = dvi_starts_with(image->bytes, "\x10\xff\x10\xad", 4);
+    const bool bitcode = dvi_starts_with(image->bytes, "BC\xc0\xde", 4);
+    if (!object->is_linked && bitcode)
+        image->note = "bitcode in its object: the device link of the offload compiler's driver "
+                      "makes code of it, for the targets of the link line; a plain link drops it";
+    else if (!object->is_linked)
+        image->note = "still in its object: only a link by the offload compiler's driver keeps it";
+    else if (for_link)
+        image->note = "left over in a linked file: the offload compiler's driver takes it out";
+    else
+        image->note =
+            all_seen ? "no descriptor names it" : "whether a descriptor names it is unknown";
+    image->registered = object->is_linked && !for_link && all_seen ? DEVIMG_NO : DEVIMG_MAYBE;
+}
+
+/* A section under way. Reading what looks like an image may go on to the end of the section before
+ * it fails, so only so many failures are taken. */
+struct walk {
+    const struct dvi_object *object;
+    struct dvi_claims *claims;
+    struct dvi_found *found;
+    struct dvi_placed outer;
+    unsigned damaged_left;
+};
+
+static enum devimg_status walk_gap(struct walk *w, struct dvi_view gap, struct devimg_error *err)
 {
     for (uint64_t at = skip_padding(gap, 0); at < gap.size; at = skip_padding(gap, at)) {
-        struct dvi_placed image = *outer;
+        struct dvi_placed image = w->outer;
         enum devimg_status status = dvi_packed_first(dvi_from(gap, at), &image.bytes, err);
         const uint64_t next = status == DEVIMG_OK ? at + image.bytes.size : next_start(gap, at);
-        if (status == DEVIMG_OK && image.bytes.size > 0)
-            status = dvi_found_image(found, &image, err);
-        DVI_TRY(dvi_found_damage(found, status, err));
-        if (status != DEVIMG_OK && --*damaged_left == 0)
+        if (status == DEVIMG_OK && image.bytes.size > 0) {
+            tell_link(&image, w->object, w->claims);
+            status = dvi_found_image(w->found, &image, err);
+        }
+        DVI_TRY(dvi_found_damage(w->found, status, err));
+        if (status != DEVIMG_OK && --w->damaged_left == 0)
             return dvi_fail(err, DEVIMG_MALFORMED, gap, next,
                             "%d places held no image: the rest is left out", (int)MOST_DAMAGED);
         at = next;
@@ -52,35 +94,48 @@ static enum devimg_status walk_gap(struct dvi_view gap, const struct dvi_placed 
     return DEVIMG_OK;
 }
 
-static enum devimg_status walk_section(const struct dvi_object *object,
-                                       const struct dvi_section *section, struct dvi_claims *claims,
-                                       struct dvi_found *found, struct devimg_error *err)
+/* Does the section hold images? `*label` is then what its name says of them, or empty. */
+static bool holds_images(const struct dvi_object *object, const struct dvi_section *section,
+                         struct dvi_view *label)
 {
-    const struct dvi_view id = dvi_from(section->name, PREFIX_SIZE);
-    if (dvi_starts_with(id, "host-", 5))
-        return DEVIMG_OK;
-    struct dvi_placed outer = dvi_placed_unknown(section->data, "clang-bundle");
-    outer.offload = dvi_clang_offload(id);
-    outer.section = dvi_arena_text(found->arena, section->name);
-    outer.entry_id = dvi_arena_text(found->arena, id);
-    if (outer.section == NULL || outer.entry_id == NULL)
-        return dvi_fail_memory(err, section->name.source);
-    if (object->is_linked) {
-        /* a descriptor may be there and not seen: of a 32-bit host, behind lost relocations, or
-         * damaged */
-        const bool all_seen =
-            object->pointer_size == 8 && !object->pointers_partial && !claims->incomplete;
-        outer.registered = all_seen ? DEVIMG_NO : DEVIMG_MAYBE;
-        outer.note =
-            all_seen ? "no descriptor names it" : "whether a descriptor names it is unknown";
-    } else {
-        outer.note = "still in its object: only a link by the offload compiler's driver keeps it";
+    static const char *const targets[] = { "spir64_gen", "spir64_x86_64", "spir64",
+                                           "spirv64",    "native_cpu",    "spir" };
+    const struct dvi_view name = section->name;
+    *label = dvi_from(name, name.size);
+    if (name.size > PREFIX_SIZE && dvi_starts_with(name, prefix, PREFIX_SIZE)) {
+        *label = dvi_from(name, PREFIX_SIZE);
+        return !dvi_starts_with(*label, "host-", 5);
     }
+    for (size_t i = 0; i < sizeof targets / sizeof targets[0]; i++)
+        if (dvi_equals(name, targets[i])) {
+            *label = name;
+            return true;
+        }
+    return dvi_equals(name, ".llvm.offloading") || dvi_equals(name, ".sycl_fatbin") ||
+           (object->kind == DEVIMG_KIND_ELF && section->type == (uint32_t)SHT_LLVM_OFFLOADING);
+}
+
+static enum devimg_status walk_section(const struct dvi_object *object,
+                                       const struct dvi_section *section, struct dvi_view label,
+                                       struct dvi_claims *claims, struct dvi_found *found,
+                                       struct devimg_error *err)
+{
+    const bool is_target = label.size > 0 && label.size == section->name.size;
+    struct walk w = { .object = object,
+                      .claims = claims,
+                      .found = found,
+                      .outer = dvi_placed_unknown(section->data,
+                                                  label.size > 0 ? "clang-bundle" : "none"),
+                      .damaged_left = MOST_DAMAGED };
+    w.outer.offload = is_target ? DEVIMG_OFFLOAD_SYCL : dvi_clang_offload(label);
+    w.outer.section = dvi_arena_text(found->arena, section->name);
+    w.outer.entry_id = label.size > 0 ? dvi_arena_text(found->arena, label) : NULL;
+    if (w.outer.section == NULL || (w.outer.entry_id == NULL && label.size > 0))
+        return dvi_fail_memory(err, section->name.source);
     uint64_t at = 0;
-    unsigned damaged_left = MOST_DAMAGED;
     struct dvi_view gap = { 0 };
     while (dvi_claims_gap(claims, section->data, &at, &gap))
-        DVI_TRY(walk_gap(gap, &outer, &damaged_left, found, err));
+        DVI_TRY(walk_gap(&w, gap, err));
     return DEVIMG_OK;
 }
 
@@ -89,12 +144,12 @@ static enum devimg_status walk_object(struct dvi_object *object, struct dvi_clai
 {
     for (size_t i = 0; i < object->section_count; i++) {
         const struct dvi_section *section = &object->sections[i];
-        if (section->name.size <= PREFIX_SIZE ||
-            !dvi_starts_with(section->name, prefix, PREFIX_SIZE))
+        struct dvi_view label = { 0 };
+        if (!holds_images(object, section, &label))
             continue;
         if (!dvi_claims_charge(claims, section->data.size + section->name.size))
             return dvi_fail(err, DEVIMG_MALFORMED, section->data, 0, "bundle sections overlap");
-        const enum devimg_status status = walk_section(object, section, claims, found, err);
+        const enum devimg_status status = walk_section(object, section, label, claims, found, err);
         DVI_TRY(dvi_found_damage(found, status, err));
     }
     return DEVIMG_OK;

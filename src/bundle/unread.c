@@ -2,8 +2,7 @@
 /*
  * Packings that are known by their section, and not read yet: said, so that a file that carries
  * them is never called one without device code.
- * Sources: llvm/llvm-project llvm/include/llvm/Object/OffloadBinary.h (section .llvm.offloading);
- * CUDA and HIP fat binaries as nvcc and hipcc name their sections; AdaptiveCpp doc/hcf.md.
+ * Sources: CUDA and HIP fat binaries as nvcc and hipcc name their sections; AdaptiveCpp doc/hcf.md.
  */
 #include <string.h>
 
@@ -12,9 +11,9 @@
 static const struct {
     const char *section, *what;
 } known[] = {
-    { ".llvm.offloading", "LLVM offload binaries" },      { ".nv_fatbin", "CUDA device code" },
-    { "__nv_relfatbin", "relocatable CUDA device code" }, { ".hip_fatbin", "HIP device code" },
-    { ".sycl_fatbin", "SYCL offload binaries" },
+    { ".nv_fatbin", "CUDA device code" },
+    { "__nv_relfatbin", "relocatable CUDA device code" },
+    { ".hip_fatbin", "HIP device code" },
 };
 
 static const char *what_is_in(struct dvi_view name)

@@ -4,7 +4,7 @@
  *
  * In a linked file a DPC++ image counts only when a descriptor names it and start-up code passes
  * that descriptor to __sycl_register_lib (intel/llvm clang-offload-wrapper). In an object, images
- * still lie in __CLANG_OFFLOAD_BUNDLE__ sections, which only the SYCL driver's link understands.
+ * still lie in bundle sections or offload binaries, which only the offload driver's link reads.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -83,8 +83,9 @@ static enum devimg_status say_unsure(struct dvi_check *check, uint32_t record, u
 
 static bool is_bundled(const struct devimg_image *image)
 {
-    return image->parent == DEVIMG_NONE && strcmp(image->bundle, "clang-bundle") == 0 &&
-           image->section != NULL;
+    return image->parent == DEVIMG_NONE && image->section != NULL &&
+           (strcmp(image->bundle, "clang-bundle") == 0 ||
+            strcmp(image->bundle, "offload-binary") == 0);
 }
 
 static enum devimg_status run_record(struct dvi_check *check, uint32_t index,

@@ -28,6 +28,9 @@ struct dvi_buffer {
     void *zstd; /* decoder context */
 };
 void dvi_buffer_free(struct dvi_buffer *buffer);
+/** At least `size` bytes; what was there is kept. NOMEM. */
+DEVIMG_CHECKED enum devimg_status dvi_buffer_room(struct dvi_buffer *buffer, uint64_t size,
+                                                  const char *source, struct devimg_error *err);
 
 /**
  * Inflate one frame into `buffer`. `*out` is valid until the buffer is used again; its offset is 0
@@ -36,6 +39,16 @@ void dvi_buffer_free(struct dvi_buffer *buffer);
  * another size than its header says. UNSUPPORTED: built without zstd.
  */
 DEVIMG_CHECKED enum devimg_status dvi_zstd_inflate(const struct dvi_zstd_frame *frame,
+                                                   const char *source, uint64_t most,
+                                                   struct dvi_buffer *buffer, struct dvi_view *out,
+                                                   struct devimg_error *err);
+
+bool dvi_zlib_match(struct dvi_view v);
+/**
+ * Inflate a zlib stream that holds `size` bytes, as dvi_zstd_inflate() does a frame. MALFORMED: it
+ * does not decode, or to another size. UNSUPPORTED: built without zlib.
+ */
+DEVIMG_CHECKED enum devimg_status dvi_zlib_inflate(struct dvi_view stored, uint64_t size,
                                                    const char *source, uint64_t most,
                                                    struct dvi_buffer *buffer, struct dvi_view *out,
                                                    struct devimg_error *err);

@@ -73,6 +73,19 @@ enum devimg_status dvi_zstd_frame_at(struct dvi_view v, struct dvi_zstd_frame *o
     return DEVIMG_OK;
 }
 
+enum devimg_status dvi_buffer_room(struct dvi_buffer *buffer, uint64_t size, const char *source,
+                                   struct devimg_error *err)
+{
+    if (size <= buffer->room)
+        return DEVIMG_OK;
+    uint8_t *bytes = size <= SIZE_MAX ? realloc(buffer->bytes, (size_t)size) : NULL;
+    if (bytes == NULL)
+        return dvi_fail_memory(err, source);
+    buffer->bytes = bytes;
+    buffer->room = (size_t)size;
+    return DEVIMG_OK;
+}
+
 #if DVI_HAVE_ZSTD
 
 static enum devimg_status make_room(struct dvi_buffer *buffer, uint64_t size, const char *source,
@@ -82,14 +95,7 @@ static enum devimg_status make_room(struct dvi_buffer *buffer, uint64_t size, co
         buffer->zstd = ZSTD_createDCtx();
     if (buffer->zstd == NULL)
         return dvi_fail_memory(err, source);
-    if (size <= buffer->room)
-        return DEVIMG_OK;
-    uint8_t *bytes = size <= SIZE_MAX ? realloc(buffer->bytes, (size_t)size) : NULL;
-    if (bytes == NULL)
-        return dvi_fail_memory(err, source);
-    buffer->bytes = bytes;
-    buffer->room = (size_t)size;
-    return DEVIMG_OK;
+    return dvi_buffer_room(buffer, size, source, err);
 }
 
 void dvi_buffer_free(struct dvi_buffer *buffer)

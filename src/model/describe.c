@@ -9,6 +9,15 @@
 #include "model/model.h"
 #include "target/target.h"
 
+/* The bytes that images are found in: the file's, or those of a frame that was inflated. */
+struct bytes_at_hand {
+    struct dvi_view container; /* the parent's bytes, inflated */
+    uint64_t size;             /* of all of them */
+    uint64_t inside_size;      /* of all that was found in them, together */
+    bool inflated;             /* they live in the worker's buffer: offsets are not the file's */
+    enum devimg_compression packed; /* NONE, or what a whole packing of images was under */
+};
+
 /* One call of dvi_describe(). The sink comes first, so that a walker's pointer leads back here. */
 struct describing {
     struct dvi_found found;
@@ -17,11 +26,8 @@ struct describing {
     struct dvi_described *out;
     enum dvi_depth depth;
     uint32_t nesting;
-    uint32_t parent;           /* of what is found now, index in `out` */
-    struct dvi_view container; /* the parent's bytes, inflated */
-    uint64_t size;             /* of the stored image, inflated */
-    uint64_t inside_size;      /* of all that was found inside, together */
-    bool inflated;             /* bytes live in the worker's buffer: offsets are not the file's */
+    uint32_t parent; /* of what is found now, index in `out` */
+    struct bytes_at_hand hand;
 };
 
 bool dvi_is_portable_label(const char *entry_id)
@@ -111,6 +117,7 @@ static struct dvi_described_image *add_image(struct describing *d, const struct 
     if (added == NULL)
         return NULL;
     const bool is_member = d->parent != DEVIMG_NONE;
+    const bool is_packed = !is_member && d->hand.packed != DEVIMG_COMPRESSION_NONE;
     added->image = (struct devimg_image){
         .record = DEVIMG_NONE,
         .parent = d->parent,
@@ -121,9 +128,10 @@ static struct dvi_described_image *add_image(struct describing *d, const struct 
         .section = placed->section,
         .entry_id = placed->entry_id,
         .ip_version = DEVIMG_UNKNOWN,
-        .offset = d->inflated ? DEVIMG_UNKNOWN : bytes.offset,
-        .offset_in_parent = is_member ? bytes.offset - d->container.offset : DEVIMG_UNKNOWN,
-        .stored_size = bytes.size,
+        .offset = d->hand.inflated ? DEVIMG_UNKNOWN : bytes.offset,
+        .offset_in_parent = is_member ? bytes.offset - d->hand.container.offset : DEVIMG_UNKNOWN,
+        .stored_size = is_packed ? DEVIMG_UNKNOWN : bytes.size,
+        .compression = is_packed ? d->hand.packed : DEVIMG_COMPRESSION_NONE,
         .size = bytes.size,
         .registered = placed->registered,
         .kernel_count = DEVIMG_UNKNOWN,
@@ -240,17 +248,22 @@ static enum devimg_status describe_code(struct describing *d, uint32_t index,
     const struct dvi_image_format *format = placed->no_code ? NULL : dvi_image_format_of(bytes);
     const struct devimg_target *label = target_of_label(placed->entry_id);
     if (format == NULL) {
-        if (label != NULL)
-            image->target = label->name;
+        image->target = label != NULL ? label->name : placed->arch;
         if (placed->no_code || (label != NULL && strcmp(label->kind, "cpu") == 0)) {
             image->note = note_both(d, image->note, "code for the host's CPU");
             return DEVIMG_OK;
         }
+        const bool known = placed->offload != DEVIMG_OFFLOAD_UNKNOWN &&
+                           placed->offload != DEVIMG_OFFLOAD_SYCL && image->target != NULL;
         const enum devimg_status status =
-            dvi_fail(err, DEVIMG_UNSUPPORTED, bytes, 0,
-                     "%zu bytes that start with %08" PRIx32 " (little-endian) are no device image "
-                     "that devimg knows",
-                     bytes.size, dvi_peek32(bytes, 0));
+            known ? dvi_fail(err, DEVIMG_UNSUPPORTED, bytes, 0,
+                             "%s image for %s: this version of devimg does not decode it",
+                             devimg_offload_name(placed->offload), image->target)
+                  : dvi_fail(err, DEVIMG_UNSUPPORTED, bytes, 0,
+                             "%zu bytes that start with %08" PRIx32
+                             " (little-endian) are no device image "
+                             "that devimg knows",
+                             bytes.size, dvi_peek32(bytes, 0));
         return keep(d, status, index, err);
     }
     struct dvi_image_facts facts = { .format = format->format,
@@ -289,8 +302,8 @@ static enum devimg_status found_inside(struct dvi_found *found, const struct dvi
 {
     enum { MOST_OVERLAP = 8 }; /* containers in containers count once a level */
     struct describing *d = (struct describing *)found;
-    d->inside_size += placed->bytes.size;
-    if (d->inside_size / MOST_OVERLAP > d->size)
+    d->hand.inside_size += placed->bytes.size;
+    if (d->hand.inside_size / MOST_OVERLAP > d->hand.size)
         return dvi_fail(err, DEVIMG_MALFORMED, placed->bytes, 0,
                         "images overlap: with this one they take more than %d times their bundle",
                         (int)MOST_OVERLAP);
@@ -309,28 +322,81 @@ static enum devimg_status damage_inside(struct dvi_found *found, enum devimg_sta
     return keep_of_image(d, status, d->parent, error);
 }
 
+static enum devimg_status count_inflated(struct devimg_file *file, uint64_t size,
+                                         struct dvi_view stored, struct devimg_error *err)
+{
+    const uint64_t before = atomic_fetch_add(&file->inflated, size);
+    const uint64_t most = file->opts.max_total_inflated_size;
+    if (before <= most && size <= most - before)
+        return DEVIMG_OK;
+    return dvi_fail(err, DEVIMG_LIMIT, dvi_view_of(NULL, 0, stored.source), 0,
+                    "more than %" PRIu64 " bytes to inflate (max-total-inflated-size)", most);
+}
+
+/* A packing holds its images compressed together. */
+static enum devimg_status inflate_inside(struct dvi_found *found, struct dvi_view stored,
+                                         uint64_t size, struct dvi_view *out,
+                                         struct devimg_error *err)
+{
+    struct describing *d = (struct describing *)found;
+    const uint64_t most = d->file->opts.max_inflated_size;
+    const bool is_zstd = dvi_zstd_match(stored);
+    struct dvi_zstd_frame frame = { 0 };
+    enum devimg_status status = DEVIMG_OK;
+    char source[64];
+    (void)snprintf(source, sizeof source, "inflated bundle of 0x%" PRIx64, stored.offset);
+    if (d->hand.inflated)
+        return dvi_fail(err, DEVIMG_UNSUPPORTED, stored, 0, "compressed inside of compressed");
+    if (is_zstd)
+        status = dvi_zstd_frame_at(stored, &frame, err);
+    if (status == DEVIMG_OK)
+        status = is_zstd
+                     ? dvi_zstd_inflate(&frame, source, most, &d->worker->buffer, out, err)
+                     : dvi_zlib_inflate(stored, size, source, most, &d->worker->buffer, out, err);
+    if (status == DEVIMG_OK && out->size != size)
+        status = dvi_fail(err, DEVIMG_MALFORMED, stored, 0,
+                          "bundle stated to inflate to %" PRIu64 " bytes: %zu came out", size,
+                          out->size);
+    if (status == DEVIMG_LIMIT) { /* of this bundle alone */
+        DVI_TRY(keep(d, status, d->parent, err));
+        return DEVIMG_END;
+    }
+    DVI_TRY(status);
+    DVI_TRY(count_inflated(d->file, size, stored, err));
+    d->hand.inflated = true;
+    d->hand.size = size;
+    d->hand.inside_size = 0;
+    d->hand.container = *out;
+    d->hand.packed = is_zstd ? DEVIMG_COMPRESSION_ZSTD : DEVIMG_COMPRESSION_ZLIB;
+    return DEVIMG_OK;
+}
+
 /* Go into a container: what is found there is described with `index` as its parent. */
 static enum devimg_status describe_container(struct describing *d, const struct dvi_bundle *bundle,
                                              const struct dvi_placed *placed, struct dvi_view bytes,
                                              uint32_t index, struct devimg_error *err)
 {
     const uint32_t parent = d->parent;
-    const struct dvi_view container = d->container;
+    const struct bytes_at_hand outside = d->hand;
     struct dvi_placed outer = *placed;
     outer.bytes = bytes;
-    if (++d->nesting > d->file->opts.max_depth) {
-        d->nesting--;
+    if (d->nesting >= d->file->opts.max_depth) {
         (void)dvi_fail(err, DEVIMG_LIMIT, bytes, 0,
                        "containers nested more than %" PRIu32 " deep (max-depth)",
                        d->file->opts.max_depth);
         return keep(d, DEVIMG_LIMIT, index != DEVIMG_NONE ? index : d->parent, err);
     }
+    d->nesting++;
     d->parent = index;
-    d->container = bytes;
+    d->hand.container = bytes;
     enum devimg_status status = bundle->walk(&outer, &d->found, err);
     status = keep_of_image(d, status, index, err);
+    const uint64_t inside_size = d->hand.inside_size;
+    const bool same_bytes = d->hand.inflated == outside.inflated;
     d->parent = parent;
-    d->container = container;
+    d->hand = outside;
+    if (same_bytes) /* what lay in this container lay in the outer one as well */
+        d->hand.inside_size = inside_size;
     d->nesting--;
     return status;
 }
@@ -343,7 +409,7 @@ static enum devimg_status describe_bytes(struct describing *d, const struct dvi_
                                          struct dvi_view bytes, uint32_t index,
                                          struct devimg_error *err)
 {
-    if (index == DEVIMG_NONE && !d->inflated && !placed->no_code && dvi_zstd_match(bytes))
+    if (index == DEVIMG_NONE && !d->hand.inflated && !placed->no_code && dvi_zstd_match(bytes))
         return describe_frame(d, placed, err);
     const struct dvi_bundle *bundle = placed->no_code ? NULL : dvi_bundle_of(bytes);
     if (index == DEVIMG_NONE && (bundle == NULL || bundle->is_image)) {
@@ -356,17 +422,6 @@ static enum devimg_status describe_bytes(struct describing *d, const struct dvi_
     if (index != DEVIMG_NONE)
         d->out->images.items[index].image.format = DEVIMG_FORMAT_ARCHIVE;
     return describe_container(d, bundle, placed, bytes, index, err);
-}
-
-static enum devimg_status count_inflated(struct devimg_file *file, uint64_t size,
-                                         struct dvi_view stored, struct devimg_error *err)
-{
-    const uint64_t before = atomic_fetch_add(&file->inflated, size);
-    const uint64_t most = file->opts.max_total_inflated_size;
-    if (before <= most && size <= most - before)
-        return DEVIMG_OK;
-    return dvi_fail(err, DEVIMG_LIMIT, dvi_view_of(NULL, 0, stored.source), 0,
-                    "more than %" PRIu64 " bytes to inflate (max-total-inflated-size)", most);
 }
 
 static enum devimg_status describe_frame(struct describing *d, const struct dvi_placed *placed,
@@ -410,17 +465,14 @@ static enum devimg_status describe_frame(struct describing *d, const struct dvi_
         return DEVIMG_OK;
     DVI_TRY(count_inflated(d->file, bytes.size, placed->bytes, err));
     d->out->images.items[index].image.size = bytes.size;
-    const struct describing outer = *d;
-    d->inflated = true;
-    d->size = bytes.size;
-    d->inside_size = 0;
-    d->container = bytes;
+    const struct bytes_at_hand outer = d->hand;
+    d->hand.inflated = true;
+    d->hand.size = bytes.size;
+    d->hand.inside_size = 0;
+    d->hand.container = bytes;
     image->target = NULL;
     const enum devimg_status described = describe_bytes(d, placed, bytes, index, err);
-    d->inflated = outer.inflated;
-    d->size = outer.size;
-    d->inside_size = outer.inside_size;
-    d->container = outer.container;
+    d->hand = outer;
     return described;
 }
 
@@ -430,12 +482,15 @@ enum devimg_status dvi_describe(struct devimg_file *file, const struct dvi_place
 {
     struct devimg_error local = { 0 }; /* damage is copied out of it, so it must be there */
     struct describing d = {
-        .found = { .arena = &worker->arena, .image = found_inside, .damage = damage_inside },
+        .found = { .arena = &worker->arena,
+                   .image = found_inside,
+                   .damage = damage_inside,
+                   .inflate = inflate_inside },
         .file = file,
         .worker = worker,
         .out = out,
         .depth = depth,
-        .size = placed->bytes.size,
+        .hand = { .size = placed->bytes.size },
         .parent = DEVIMG_NONE,
     };
     const enum devimg_status status =

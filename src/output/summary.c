@@ -121,14 +121,13 @@ static void count_image(struct dvi_summary *s, const struct devimg_file *file, u
     if (image->parent != DEVIMG_NONE)
         return; /* the archive it is a member of was counted */
     s->top_count++;
-    s->stored_size += image->stored_size;
     if (record != NULL && dvi_is_stored_raw(record, image)) {
         s->raw_count++;
         s->raw_size += image->stored_size;
     }
     if (image->registered == DEVIMG_NO) {
         s->unregistered_count++;
-        s->unregistered_size += image->stored_size;
+        s->unregistered_size += image->stored_size != DEVIMG_UNKNOWN ? image->stored_size : 0;
     }
 }
 

@@ -44,7 +44,7 @@ struct dvi_summary {
     uint32_t jit_native_modules; /* modules with both */
     uint32_t top_count;          /* images that are no members of another */
     uint32_t support_count, family_count, raw_count, unregistered_count;
-    uint64_t raw_size, unregistered_size, stored_size;
+    uint64_t raw_size, unregistered_size; /* bytes, as far as they are known */
     bool damaged;
     bool behind; /* what could not be read is no damage: devimg does not know it yet */
 };

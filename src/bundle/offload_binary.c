@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * LLVM offload binary: device images, each with a map of texts. Little-endian; offsets count from
+ * the magic. Source: llvm/llvm-project llvm/include/llvm/Object/OffloadBinary.h and
+ * llvm/lib/Object/OffloadBinary.cpp; the section .llvm.offloading holds one after another, at
+ * multiples of 8.
+ *
+ *    0  magic             10 ff 10 ad
+ *    4  version u32       1, 2 or 3
+ *    8  size u64          of all of it
+ *   16  entries at u64
+ *   24  version 1: size of its one entry u64; 2 and 3: entry count u64
+ *   32  version 3: inflated size u64; not 0: from `entries at` on stands one zstd frame or zlib
+ *       stream of what stood there, and offsets count in the inflated binary
+ *
+ * entry, 40 bytes:  0 image kind u16   2 offload kind u16   4 flags u32 (1: no image, texts only)
+ *                   8 texts at u64    16 text count u64    24 image at u64   32 image size u64
+ * text:             0 key at u64       8 value at u64, both ended by NUL;
+ *                  16 from version 2 on: value size u64
+ */
+#include <inttypes.h>
+
+#include "bundle/bundle.h"
+
+static const uint8_t magic[4] = { 0x10, 0xff, 0x10, 0xad };
+enum {
+    HEADER_SIZE = 32,
+    ENTRY_SIZE = 40,
+    FLAG_METADATA = 1,
+    LAST_VERSION = 3,
+    MOST_TEXTS = 256 /* of one entry; LLVM writes a handful */
+};
+
+struct block {
+    struct dvi_view body; /* from `base` on */
+    uint64_t base;        /* 0, or where the inflated part begins */
+    uint32_t version;
+    uint64_t entries_at, count;
+};
+
+struct entry {
+    uint16_t offload;
+    uint32_t flags;
+    uint64_t texts_at, text_count, image_at, image_size;
+};
+
+static bool match(struct dvi_view v)
+{
+    return dvi_starts_with(v, magic, sizeof magic);
+}
+
+/* `size` bytes at an offset as the binary counts them. */
+static enum devimg_status part(const struct block *b, uint64_t at, uint64_t size, const char *what,
+                               struct dvi_view *out, struct devimg_error *err)
+{
+    if (at < b->base)
+        return dvi_fail(err, DEVIMG_MALFORMED, b->body, 0,
+                        "%s at +%" PRIu64 ": the compressed part starts at +%" PRIu64, what, at,
+                        b->base);
+    return dvi_slice(b->body, at - b->base, size, what, out, err);
+}
+
+static enum devimg_status open_block(struct dvi_view v, struct dvi_found *found, struct block *out,
+                                     struct devimg_error *err)
+{
+    struct dvi_cursor c = dvi_cursor_at(v, sizeof magic);
+    struct block b = { .version = dvi_le32(&c) };
+    const uint64_t size = dvi_le64(&c);
+    b.entries_at = dvi_le64(&c);
+    const uint64_t count = dvi_le64(&c);
+    DVI_TRY(dvi_cursor_check(&c, "offload binary header", err));
+    if (b.version == 0 || b.version > LAST_VERSION)
+        return dvi_fail(err, DEVIMG_UNSUPPORTED, v, 4,
+                        "offload binary version %" PRIu32 ": 1 to 3 are read", b.version);
+    DVI_TRY(dvi_slice(v, 0, size, "offload binary", &b.body, err));
+    const uint64_t inflated = b.version >= 3 ? dvi_peek64(b.body, HEADER_SIZE) : 0;
+    if (inflated != 0) {
+        if (inflated < b.entries_at || b.entries_at > size)
+            return dvi_fail(err, DEVIMG_MALFORMED, v, HEADER_SIZE,
+                            "offload binary of %" PRIu64 " bytes, inflated %" PRIu64
+                            ": its entries start at +%" PRIu64,
+                            size, inflated, b.entries_at);
+        b.base = b.entries_at;
+        DVI_TRY(found->inflate(found, dvi_from(b.body, b.base), inflated - b.base, &b.body, err));
+    }
+    const uint64_t most =
+        (b.base + b.body.size -
+         (b.entries_at < b.base + b.body.size ? b.entries_at : b.base + b.body.size)) /
+        ENTRY_SIZE;
+    b.count = b.version == 1 ? 1 : count;
+    if (b.count > most)
+        return dvi_fail(err, DEVIMG_MALFORMED, v, 24,
+                        "offload binary of %" PRIu64 " entries: %" PRIu64 " fit", b.count, most);
+    *out = b;
+    return DEVIMG_OK;
+}
+
+static enum devimg_status read_entry(const struct block *b, uint64_t index, struct entry *out,
+                                     struct devimg_error *err)
+{
+    struct dvi_view bytes = { 0 };
+    DVI_TRY(part(b, b->entries_at + index * ENTRY_SIZE, ENTRY_SIZE, "offload entry", &bytes, err));
+    *out = (struct entry){ .offload = dvi_peek16(bytes, 2),
+                           .flags = dvi_peek32(bytes, 4),
+                           .texts_at = dvi_peek64(bytes, 8),
+                           .text_count = dvi_peek64(bytes, 16),
+                           .image_at = dvi_peek64(bytes, 24),
+                           .image_size = dvi_peek64(bytes, 32) };
+    return DEVIMG_OK;
+}
+
+/* The text at an offset that ends with NUL, or, from version 2 on, a value of a stated size. */
+static enum devimg_status text_at(const struct block *b, uint64_t at, uint64_t size,
+                                  struct dvi_view *out, struct devimg_error *err)
+{
+    enum { MOST = 4096 };
+    struct dvi_view rest = { 0 };
+    DVI_TRY(part(b, at, size == DEVIMG_UNKNOWN ? 0 : size, "offload text", &rest, err));
+    if (size == DEVIMG_UNKNOWN) {
+        rest = dvi_head(dvi_from(b->body, at - b->base), MOST);
+        return dvi_text_at(rest, 0, "offload text", out, err);
+    }
+    *out = dvi_head(rest, MOST);
+    return DEVIMG_OK;
+}
+
+/* The texts "triple" and "arch" of an entry; empty where it has none. */
+static enum devimg_status read_texts(const struct block *b, const struct entry *e,
+                                     struct dvi_view *triple, struct dvi_view *arch,
+                                     struct devimg_error *err)
+{
+    const uint64_t stride = b->version == 1 ? 16 : 24;
+    struct dvi_view table = { 0 };
+    if (e->text_count > MOST_TEXTS)
+        return dvi_fail(err, DEVIMG_MALFORMED, b->body, 0,
+                        "offload entry with %" PRIu64 " texts: at most %d are read", e->text_count,
+                        (int)MOST_TEXTS);
+    DVI_TRY(part(b, e->texts_at, e->text_count * stride, "offload texts", &table, err));
+    for (uint64_t i = 0; i < e->text_count; i++) {
+        const uint64_t at = i * stride;
+        struct dvi_view key = { 0 };
+        DVI_TRY(text_at(b, dvi_peek64(table, at), DEVIMG_UNKNOWN, &key, err));
+        struct dvi_view *value = dvi_equals(key, "triple") ? triple
+                                 : dvi_equals(key, "arch") ? arch
+                                                           : NULL;
+        if (value != NULL)
+            DVI_TRY(text_at(b, dvi_peek64(table, at + 8),
+                            b->version == 1 ? DEVIMG_UNKNOWN : dvi_peek64(table, at + 16), value,
+                            err));
+    }
+    return DEVIMG_OK;
+}
+
+static enum devimg_offload offload_of(uint16_t kind)
+{
+    switch (kind) {
+    case 1: return DEVIMG_OFFLOAD_OPENMP;
+    case 2: return DEVIMG_OFFLOAD_CUDA;
+    case 4: return DEVIMG_OFFLOAD_HIP;
+    case 8: return DEVIMG_OFFLOAD_SYCL;
+    default: return DEVIMG_OFFLOAD_UNKNOWN;
+    }
+}
+
+static enum devimg_status found_entry(const struct dvi_placed *outer, const struct block *b,
+                                      uint64_t index, struct dvi_found *found,
+                                      struct devimg_error *err)
+{
+    struct entry e = { 0 };
+    struct dvi_placed image = *outer;
+    struct dvi_view triple = dvi_from(b->body, b->body.size), arch = triple;
+    DVI_TRY(read_entry(b, index, &e, err));
+    if ((e.flags & FLAG_METADATA) != 0)
+        return DEVIMG_OK;
+    DVI_TRY(read_texts(b, &e, &triple, &arch, err));
+    DVI_TRY(part(b, e.image_at, e.image_size, "offload image", &image.bytes, err));
+    image.bundle = "offload-binary";
+    if (offload_of(e.offload) != DEVIMG_OFFLOAD_UNKNOWN)
+        image.offload = offload_of(e.offload);
+    image.entry_id =
+        dvi_arena_format(found->arena, "%.*s%s%.*s", (int)triple.size, (const char *)triple.data,
+                         arch.size > 0 ? "-" : "", (int)arch.size, (const char *)arch.data);
+    image.arch = arch.size > 0 ? dvi_arena_text(found->arena, arch) : NULL;
+    if (image.entry_id == NULL || (image.arch == NULL && arch.size > 0))
+        return dvi_fail_memory(err, outer->bytes.source);
+    return dvi_found_image(found, &image, err);
+}
+
+static enum devimg_status walk(const struct dvi_placed *outer, struct dvi_found *found,
+                               struct devimg_error *err)
+{
+    struct block b = { 0 };
+    const enum devimg_status opened = open_block(outer->bytes, found, &b, err);
+    if (opened != DEVIMG_OK)
+        return opened == DEVIMG_END ? DEVIMG_OK
+                                    : opened; /* END: what could not be inflated is said */
+    for (uint64_t i = 0; i < b.count; i++) {
+        const enum devimg_status status = found_entry(outer, &b, i, found, err);
+        DVI_TRY(dvi_found_damage(found, status, err));
+    }
+    return DEVIMG_OK;
+}
+
+const struct dvi_bundle dvi_bundle_offload_binary = {
+    .name = "offload-binary",
+    .match = match,
+    .walk = walk,
+};
