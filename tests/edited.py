@@ -164,6 +164,15 @@ class Edited:
         status, _, err = self.build.devimg("list", self.file("shared.a", archive))
         self.say(status == 3 and b"names of members" in err, "one long name of many members", status, err)
 
+    def members_that_are_not_read(self):
+        elf = lambda machine: b"\177ELF\2\1\1" + bytes(9) + struct.pack("<HH", 2, machine) + bytes(44)
+        for name, data in (("CCOB", b"CCOB" + bytes(60)), ("fatbin", b"\x50\xed\x55\xba" + bytes(60)),
+                           ("cubin", elf(190)), ("AMDGPU", elf(224)), ("Mach-O", b"\xcf\xfa\xed\xfe" + bytes(60))):
+            alone, _, err = self.build.devimg("list", self.file("unread", data))
+            status, r = self.record("list", self.file("unread.a", b"!<arch>\n" + ar_member(b"m/", data)))
+            self.say((alone, status) == (3, 1) and b"does not read it" in err and
+                     "does not read it" in json.dumps(r["findings"]), "not read: " + name, alone, status, err)
+
     def files_that_check_writes(self):
         good, gone = os.path.join(self.intel, "lib_sg8.so"), os.path.join(self.folder, "gone.so")
         base, stamps = os.path.join(self.folder, "base.tsv"), [self.file(n, b"") for n in ("s1", "s2")]
@@ -215,6 +224,7 @@ class Edited:
         self.deep_bundle_beside_a_library()
         self.bundle_of_compressed_archives()
         self.members_of_odd_names()
+        self.members_that_are_not_read()
         self.files_that_check_writes()
         self.bitcode_in_a_library()
         self.family_only_kernels()

@@ -98,6 +98,10 @@ bool dvi_packed_starts(struct dvi_view v);
 DEVIMG_CHECKED enum devimg_status dvi_packed_first(struct dvi_view v, struct dvi_view *out,
                                                    struct devimg_error *err);
 
+/** What these bytes are, where that is known and not read by this version; NULL: nothing known.
+ *  src/bundle/unread.c. */
+const char *dvi_unread_start(struct dvi_view v);
+
 /** The offload kind that starts an entry id ("sycl-spir64_gen-..."): src/bundle/clang.c. */
 enum devimg_offload dvi_clang_offload(struct dvi_view id);
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Packings that are known by their section, and not read yet: said, so that a file that carries
- * them is never called one without device code.
- * Sources: CUDA and HIP fat binaries as nvcc and hipcc name their sections; AdaptiveCpp doc/hcf.md.
+ * What is known by its section or its first bytes, and not read yet: said, so that a file that
+ * carries it is never called one without device code.
+ * Sources: clang/docs/ClangOffloadBundler.rst (CCOB); CUDA and HIP fat binaries as nvcc and hipcc name their sections; AdaptiveCpp doc/hcf.md.
  */
 #include <string.h>
 
 #include "bundle/bundle.h"
+#include "object/device_elf.h"
 
 static const struct {
     const char *section, *what;
@@ -14,7 +15,34 @@ static const struct {
     { ".nv_fatbin", "CUDA device code" },
     { "__nv_relfatbin", "relocatable CUDA device code" },
     { ".hip_fatbin", "HIP device code" },
+    { ".gnu.offload_lto_.opts", "GCC's offload code before the link" },
+    { ".gnu.offload_funcs", "GCC's table of offloaded functions" },
 };
+
+/* What starts a file or an archive member. */
+static const struct {
+    const char *magic;
+    size_t size;
+    const char *what;
+} starts[] = {
+    { "CCOB", 4, "compressed HIP code objects" },
+    { "\x50\xed\x55\xba", 4, "a CUDA fat binary" },
+    { "IBYS", 4, "a SYCLBIN" },
+    { "\xcf\xfa\xed\xfe", 4, "a Mach-O object" },
+    { "\xca\xfe\xba\xbe", 4, "a universal Mach-O file" },
+};
+
+const char *dvi_unread_start(struct dvi_view v)
+{
+    enum { EM_CUDA = 190, EM_AMDGPU = 224 };
+    uint16_t type = 0, machine = 0;
+    for (size_t i = 0; i < sizeof starts / sizeof starts[0]; i++)
+        if (dvi_starts_with(v, starts[i].magic, starts[i].size))
+            return starts[i].what;
+    if (!dvi_device_elf_peek(v, &type, &machine))
+        return NULL;
+    return machine == EM_CUDA ? "a cubin" : machine == EM_AMDGPU ? "an AMDGPU code object" : NULL;
+}
 
 static const char *what_is_in(struct dvi_view name)
 {
@@ -43,13 +71,30 @@ static bool has_hcf(const struct dvi_section *section, struct dvi_claims *claims
     return memmem(section->data.data + from, before - from, start, sizeof start - 1) != NULL;
 }
 
+static bool visit_slim(void *context, const struct dvi_symbol *symbol)
+{
+    static const char slim[] = "__gnu_lto_slim";
+    bool *found = context;
+    *found = dvi_starts_with(symbol->name_bytes, slim, sizeof slim);
+    return !*found;
+}
+
+/* GCC's link-time optimisation without machine code beside it: as host bitcode of LLVM. */
+static bool is_slim(const struct dvi_object *object, const struct dvi_section *section)
+{
+    bool found = false;
+    return dvi_equals(section->name, ".gnu.lto_.opts") &&
+           dvi_object_each_symbol(object, DVI_SYMBOLS_STATIC, visit_slim, &found) && found;
+}
+
 static enum devimg_status walk_object(struct dvi_object *object, struct dvi_claims *claims,
                                       struct dvi_found *found, struct devimg_error *err)
 {
     const bool nothing_found = claims->ranges.count == 0;
     for (size_t i = 0; i < object->section_count; i++) {
         const struct dvi_section *section = &object->sections[i];
-        const char *what = what_is_in(section->name);
+        const char *what = is_slim(object, section) ? "host code before link-time optimisation"
+                                                    : what_is_in(section->name);
         uint64_t at = 0;
         struct dvi_view gap = { 0 };
         if (what != NULL && !dvi_claims_gap(claims, section->data, &at, &gap))

@@ -365,6 +365,17 @@ static bool is_raw_code(struct dvi_view bytes)
            dvi_zstd_match(bytes);
 }
 
+static enum devimg_status fail_unread(struct dvi_view bytes, struct devimg_error *err)
+{
+    const char *what = dvi_unread_start(bytes);
+    return what != NULL
+               ? dvi_fail(err, DEVIMG_UNSUPPORTED, bytes, 0,
+                          "%s: this version of devimg does not read it", what)
+               : dvi_fail(err, DEVIMG_UNSUPPORTED, bytes, 0,
+                          "no object, archive or device image that devimg reads (%zu bytes)",
+                          bytes.size);
+}
+
 /* One object or loose image. A member that cannot be opened is damage of its record. */
 static enum devimg_status read_record(struct devimg_file *file, struct dvi_view bytes,
                                       const struct path *path, struct devimg_error *err)
@@ -378,6 +389,8 @@ static enum devimg_status read_record(struct devimg_file *file, struct dvi_view 
         status = walk_object(&r, bytes, err);
     else if (is_raw_code(bytes))
         status = walk_raw(&r, bytes, err);
+    else if (dvi_unread_start(bytes) != NULL)
+        status = fail_unread(bytes, err);
     if (path != NULL)
         status = dvi_found_damage(&r.found, status, err);
     if (status == DEVIMG_OK)
@@ -526,9 +539,7 @@ static enum devimg_status read_bytes(struct devimg_file *file, struct dvi_view b
     if (dvi_ar_match(bytes) && dvi_bundle_of(bytes) == NULL)
         return read_archive(file, bytes, path, depth, err);
     if (path == NULL && !dvi_object_matches(bytes) && !is_raw_code(bytes))
-        return dvi_fail(err, DEVIMG_UNSUPPORTED, bytes, 0,
-                        "no object, archive or device image that devimg reads (%zu bytes)",
-                        bytes.size);
+        return fail_unread(bytes, err);
     return read_record(file, bytes, path, err);
 }
 

@@ -141,6 +141,7 @@ def shapes():
     yield "archive", "ar rcs archive ctor.o host_a.o"
     yield "thin", "ar rcsT thin ctor.o host_a.o"
     yield "lto-gcc", "gcc -O2 -flto -shared -fPIC host_a.c ctor.o -o lto-gcc librt_sycl.so"
+    yield "lto-slim", "gcc -O2 -fPIC -flto -c host_a.c -o lto-slim"
     yield "lto-object", unit("CTOR", "lto-object", "clang-19", "-O2 -fPIC -flto")
     yield "bundle", ("zstd -q -f --no-check %s -o basic.zst" % os.path.join(INTEL, "basic.spv"), bundle)
     yield "cut-entries", so % ("cut_entries.o", "cut-entries")
