@@ -14,8 +14,8 @@
 #include <cmocka.h>
 
 #include "base/compare.h"
-#include "base/file.h"
 #include "base/nearest.h"
+#include "base/write.h"
 
 static struct devimg_error err;
 static char folder[32];
