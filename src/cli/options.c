@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "output/escape.h"
+#include "target/target.h"
 
 /* clang-format off */
 static const struct dvi_option shared[] = {
@@ -295,6 +296,41 @@ const struct dvi_setting *dvi_line_get(const struct dvi_line *line, int id)
         if (line->settings.items[i - 1].option->id == id)
             return &line->settings.items[i - 1];
     return NULL;
+}
+
+/* A version that no table has may still be one that a file states; any other name is a slip. */
+static bool is_version(const char *name)
+{
+    return name[strspn(name, "0123456789.")] == '\0';
+}
+
+enum dvi_exit dvi_line_targets(const struct dvi_line *line, int id, struct dvi_target_set *set,
+                               struct dvi_arena *arena)
+{
+    struct devimg_error err = { 0 };
+    const struct dvi_setting *last = dvi_line_get(line, id);
+    if (last == NULL)
+        return DVI_EXIT_OK;
+    for (size_t i = 0; i < line->settings.count; i++) {
+        if (line->settings.items[i].option->id != id)
+            continue;
+        if (dvi_target_set_add(set, line->settings.items[i].text, arena, &err) != DEVIMG_OK) {
+            dvi_complain(&err);
+            return DVI_EXIT_UNREADABLE;
+        }
+    }
+    if (set->known.count + set->unknown.count == 0)
+        return dvi_usage(line->command, "--%s: name a target", last->option->name);
+    for (size_t i = 0; i < set->unknown.count; i++) {
+        const char *name = set->unknown.items[i], *nearest = dvi_target_nearest(name);
+        if (is_version(name))
+            continue;
+        if (nearest != NULL)
+            return dvi_usage(line->command, "--%s: no target \"%s\": did you mean %s?",
+                             last->option->name, name, nearest);
+        return dvi_usage(line->command, "--%s: no target \"%s\"", last->option->name, name);
+    }
+    return DVI_EXIT_OK;
 }
 
 static uint64_t number_option(const struct dvi_line *line, int id)

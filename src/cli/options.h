@@ -106,6 +106,10 @@ bool dvi_line_parse(struct dvi_line *line, const struct dvi_command *command, in
 void dvi_line_free(struct dvi_line *line);
 /** The last setting of an option, or NULL. */
 const struct dvi_setting *dvi_line_get(const struct dvi_line *line, int id);
+/** The targets that every setting of the option names together; USAGE: a name that is none, said.
+ */
+enum dvi_exit dvi_line_targets(const struct dvi_line *line, int id, struct dvi_target_set *set,
+                               struct dvi_arena *arena);
 /** "devimg check: TEXT (see devimg help check)" on stderr; returns DVI_EXIT_USAGE. */
 enum dvi_exit dvi_usage(const struct dvi_command *command, const char *format, ...)
     DVI_PRINTF(2, 3);
