@@ -313,6 +313,28 @@ DEVIMG_API const struct devimg_kernel *devimg_kernel_at(const struct devimg_file
 DEVIMG_API const struct devimg_finding *devimg_finding_at(const struct devimg_file *file,
                                                           uint32_t i);
 
+/**
+ * Hand the bytes of image `image` to `sink`: inflated, or as they stand in the file.
+ *
+ * @param as_stored  0: what the image is made of, inflated where it is compressed. Else: the
+ *                   `stored_size` bytes at `offset`, compressed or not.
+ * @param sink       called once, with all bytes, which are valid until it returns; not called when
+ *                   they cannot be had.
+ * @return what `sink` returns; DEVIMG_END: no such image; DEVIMG_UNSUPPORTED for as_stored where
+ *         the image is a member of another (devimg_image.parent); DEVIMG_TRUNCATED or
+ *         DEVIMG_MALFORMED when it does not inflate; DEVIMG_LIMIT past max_inflated_size, or past
+ *         max_total_inflated_size with all that lies in the same stored image; DEVIMG_NOMEM;
+ *         DEVIMG_IO when the file changed while it was read, also after `sink` was called.
+ *
+ * Cost: the whole stored image is inflated for each of its members.
+ * Threads: may be called from many.
+ */
+DEVIMG_API DEVIMG_CHECKED enum devimg_status devimg_image_bytes(
+    struct devimg_file *file, uint32_t image, int as_stored,
+    enum devimg_status (*sink)(void *context, const void *bytes, size_t size,
+                               struct devimg_error *err),
+    void *context, struct devimg_error *err);
+
 /** One row of the target tables. */
 struct devimg_target {
     const char *name;         /**< canonical: "dg2-g10" */

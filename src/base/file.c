@@ -22,7 +22,7 @@ static struct {
     atomic_size_t size;
     atomic_bool cut;
 } guards[GUARD_SLOTS];
-static atomic_bool guarding;
+static atomic_bool guarding, some_cut;
 
 static void guard_add(void *mapping, size_t size)
 {
@@ -67,6 +67,7 @@ static void on_bus_error(int signal_number, siginfo_t *info, void *context)
         void *at = (void *)(fault / page * page); /* NOLINT(performance-no-int-to-ptr) */
         if (mmap(at, page, PROT_READ, MAP_PRIVATE | MAP_FIXED | MAP_ANONYMOUS, -1, 0) == at) {
             atomic_store(&guards[i].cut, true);
+            atomic_store(&some_cut, true);
             return;
         }
     }
@@ -83,7 +84,9 @@ void dvi_guard_mappings(void)
 
 bool dvi_file_was_cut(const struct dvi_file *file)
 {
-    const int slot = file->mapping != NULL ? guard_find(file->mapping) : -1;
+    if (file->mapping == NULL || !atomic_load(&some_cut))
+        return false;
+    const int slot = guard_find(file->mapping);
     return slot >= 0 && atomic_load(&guards[slot].cut);
 }
 
