@@ -88,7 +88,7 @@ static bool one_of(const char *words, const char *text)
     }
 }
 
-/* A number from 1 to `most`; `units` allows K, M, G and T after it. */
+/* A number up to `most`; `units` allows K, M, G and T after it. */
 static bool number_of(const char *text, bool units, uint64_t most, uint64_t *out)
 {
     static const char letters[] = "KMGT";
@@ -114,7 +114,7 @@ static bool number_of(const char *text, bool units, uint64_t most, uint64_t *out
             at += 2;
     }
     *out = number;
-    return at != text && *at == '\0' && number > 0;
+    return at != text && *at == '\0';
 }
 
 static bool value_fits(const struct dvi_command *command, struct dvi_setting *s)
@@ -129,14 +129,19 @@ static bool value_fits(const struct dvi_command *command, struct dvi_setting *s)
             return true;
         dvi_usage(command, "--%s %s: expected %s", o->name, s->text, o->shown);
         return false;
+    case DVI_VALUE_INDEX:
+        if (number_of(s->text, false, UINT32_MAX - 1, &s->number))
+            return true;
+        dvi_usage(command, "--%s %s: expected a number from 0", o->name, s->text);
+        return false;
     case DVI_VALUE_COUNT:
-        if (number_of(s->text, false, UINT32_MAX, &s->number))
+        if (number_of(s->text, false, UINT32_MAX, &s->number) && s->number > 0)
             return true;
         dvi_usage(command, "--%s %s: expected a number from 1 to %" PRIu32, o->name, s->text,
                   UINT32_MAX);
         return false;
     case DVI_VALUE_SIZE:
-        if (number_of(s->text, true, UINT64_MAX - 1, &s->number))
+        if (number_of(s->text, true, UINT64_MAX - 1, &s->number) && s->number > 0)
             return true;
         dvi_usage(command, "--%s %s: expected a size such as 4096, 64K, 256M or 2G", o->name,
                   s->text);
@@ -344,7 +349,7 @@ static bool fill_opts(struct dvi_line *line)
     const char *jobs = getenv("DEVIMG_JOBS");
     uint64_t threads = number_option(line, DVI_OPTION_JOBS);
     if (threads == 0 && jobs != NULL && jobs[0] != '\0' &&
-        !number_of(jobs, false, UINT32_MAX, &threads)) {
+        (!number_of(jobs, false, UINT32_MAX, &threads) || threads == 0)) {
         dvi_usage(line->command, "DEVIMG_JOBS=%s: expected a number from 1", jobs);
         return false;
     }

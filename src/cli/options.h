@@ -15,6 +15,7 @@ enum dvi_value {
     DVI_VALUE_TEXT,
     DVI_VALUE_FILE,   /* as TEXT; a shell completes file names */
     DVI_VALUE_CHOICE, /* one of the words of `shown` between '|' */
+    DVI_VALUE_INDEX,  /* a decimal number from 0 to UINT32_MAX - 1 */
     DVI_VALUE_COUNT,  /* a decimal number from 1 to UINT32_MAX */
     DVI_VALUE_SIZE    /* a number of bytes from 1, with K, M or G for binary units */
 };
@@ -52,7 +53,7 @@ struct dvi_option {
 struct dvi_setting {
     const struct dvi_option *option;
     const char *text; /* "" for a switch */
-    uint64_t number;  /* of COUNT and SIZE */
+    uint64_t number;  /* of INDEX, COUNT and SIZE */
 };
 
 struct dvi_command;
