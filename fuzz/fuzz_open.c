@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * libFuzzer harness of the public API: open, decode kernels, check; every record is read.
- * What it proves besides memory safety: findings have texts, images lie inside the file.
+ * libFuzzer harness of the public API: open, decode kernels, check; every record is read, and the
+ * bytes of images.
+ * What it proves besides memory safety: findings have texts, images lie inside the file and are as
+ * large as their records say.
  */
 #include <devimg.h>
 
@@ -36,6 +38,43 @@ static size_t touch_images(const struct devimg_file *file, size_t size)
             sum += image->aspects[k];
     }
     return sum;
+}
+
+struct taken {
+    const struct devimg_image *image;
+    int as_stored, count;
+    size_t sum;
+};
+
+static enum devimg_status take(void *context, const void *bytes, size_t size,
+                               struct devimg_error *err)
+{
+    struct taken *taken = context;
+    const uint8_t *at = bytes;
+    const uint64_t said = taken->as_stored ? taken->image->stored_size : taken->image->size;
+    (void)err;
+    require(said == DEVIMG_UNKNOWN || said == size);
+    for (size_t i = 0; i < size; i++)
+        taken->sum += at[i];
+    taken->count++;
+    return DEVIMG_OK;
+}
+
+/* Of the first images: each costs all of the stored image that it lies in. */
+static size_t touch_bytes(struct devimg_file *file)
+{
+    struct taken taken = { 0 };
+    for (uint32_t i = 0; i < devimg_image_count(file) && i < 16; i++) {
+        for (taken.as_stored = 0; taken.as_stored < 2; taken.as_stored++) {
+            taken.image = devimg_image_at(file, i);
+            taken.count = 0;
+            const enum devimg_status st =
+                devimg_image_bytes(file, i, taken.as_stored, take, &taken, NULL);
+            require(taken.count == (st == DEVIMG_OK));
+            require(st == DEVIMG_OK || !taken.as_stored || taken.image->parent != DEVIMG_NONE);
+        }
+    }
+    return taken.sum;
 }
 
 static size_t touch_rest(const struct devimg_file *file)
@@ -88,7 +127,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (devimg_open_bytes(data, size, "fuzz", &opts, &file, NULL) != DEVIMG_OK)
         return 0;
     if (devimg_read_kernels(file, NULL) == DEVIMG_OK)
-        sink = touch_images(file, size) + touch_rest(file) + check(file);
+        sink = touch_images(file, size) + touch_bytes(file) + touch_rest(file) + check(file);
     devimg_close(file);
     return 0;
 }

@@ -314,6 +314,83 @@ DEVIMG_API const struct devimg_kernel *devimg_kernel_at(const struct devimg_file
 DEVIMG_API const struct devimg_finding *devimg_finding_at(const struct devimg_file *file,
                                                           uint32_t i);
 
+/**
+ * Hand the bytes of image `image` to `sink`: inflated, or as they stand in the file.
+ *
+ * @param as_stored  0: what the image is made of, inflated where it is compressed. Else: the
+ *                   `stored_size` bytes at `offset`, compressed or not.
+ * @param sink       called once, with all bytes, which are valid until it returns; not called when
+ *                   they cannot be had.
+ * @return what `sink` returns; DEVIMG_END: no such image; DEVIMG_UNSUPPORTED for as_stored where
+ *         the image is a member of another (devimg_image.parent); DEVIMG_TRUNCATED or
+ *         DEVIMG_MALFORMED when it does not inflate; DEVIMG_LIMIT past max_inflated_size, or past
+ *         max_total_inflated_size with all that lies in the same stored image; DEVIMG_NOMEM;
+ *         DEVIMG_IO when the file changed while it was read, also after `sink` was called.
+ *
+ * Cost: the whole stored image is inflated for each of its members.
+ * Threads: may be called from many.
+ */
+DEVIMG_API DEVIMG_CHECKED enum devimg_status devimg_image_bytes(
+    struct devimg_file *file, uint32_t image, int as_stored,
+    enum devimg_status (*sink)(void *context, const void *bytes, size_t size,
+                               struct devimg_error *err),
+    void *context, struct devimg_error *err);
+
+/** How images are written. Set struct_size = sizeof(struct devimg_extract_opts). */
+struct devimg_extract_opts {
+    size_t struct_size;
+    int as_stored; /**< 1: the bytes as they stand in the file, compressed or not; default 0 */
+    int force;     /**< 1: replace regular files; default 0: nothing is replaced */
+};
+
+/** An image that was to be written. */
+struct devimg_extracted {
+    uint32_t image;            /**< index of devimg_image_at() of its file */
+    const char *name;          /**< of the file in the folder: "libfoo.so.0003.dg2-g10.zebin" */
+    enum devimg_format format; /**< of the bytes, whatever a label says of them */
+    enum devimg_compression compression;  /**< of the bytes; NONE unless as_stored */
+    uint64_t size;                        /**< bytes written; DEVIMG_UNKNOWN: it was not */
+    enum devimg_status status;            /**< DEVIMG_OK: it was written */
+    const struct devimg_finding *finding; /**< of rule "extract": why it was not; NULL: it was */
+};
+
+/** Images of files that are written into one folder. */
+struct devimg_extraction;
+/**
+ * Open the folder that images are written into, or make it.
+ *
+ * @param folder  its parent must be there. A link to a folder is refused.
+ * @param opts    NULL for the defaults.
+ * @return DEVIMG_OK; DEVIMG_IO when it is no folder and cannot become one; DEVIMG_NOMEM.
+ */
+DEVIMG_API DEVIMG_CHECKED enum devimg_status devimg_extraction_new(
+    const char *folder, const struct devimg_extract_opts *opts, struct devimg_extraction **out,
+    struct devimg_error *err);
+/**
+ * Write images of one file, each as a file of its own.
+ *
+ * Nothing is written outside the folder and no link is followed, whatever the file's names are. A
+ * file appears whole or not at all. Two images of one extraction never get one name.
+ *
+ * @param wanted  a byte for each image of the file, not 0: write it. NULL: all images but those
+ *                that hold others. With as_stored, members of an image are never written, and
+ *                NULL means all others.
+ * @param first   `*first` and `*count` (NULL is fine) are the range of the images that were to be
+ *                written, in file order.
+ * @return DEVIMG_OK, also when some could not be written (their status tells); DEVIMG_LIMIT past
+ *         2^32 images; DEVIMG_NOMEM. After a failure some may have been written.
+ */
+DEVIMG_API DEVIMG_CHECKED enum devimg_status devimg_extraction_add(
+    struct devimg_extraction *extraction, struct devimg_file *file, const uint8_t *wanted,
+    uint32_t *first, uint32_t *count, struct devimg_error *err);
+DEVIMG_API uint32_t devimg_extraction_count(const struct devimg_extraction *extraction);
+/** Borrowed; valid until the next devimg_extraction_add(), its finding until its file is closed.
+ *  NULL past the end. */
+DEVIMG_API const struct devimg_extracted *devimg_extraction_at(
+    const struct devimg_extraction *extraction, uint32_t i);
+/** Release; NULL is fine. What was written stays. */
+DEVIMG_API void devimg_extraction_free(struct devimg_extraction *extraction);
+
 /** One row of the target tables. */
 struct devimg_target {
     const char *name;         /**< canonical: "dg2-g10" */

@@ -4,8 +4,8 @@
 
     tests/run.py [--update] [--only SUITE,...] BUILD...
 
-Suites (each a function below): unit cli schema facts tools readelf shapes metamorphic examples exports damage
-odd edited offload hostile.
+Suites (each a function below): unit cli schema facts tools readelf extract shapes metamorphic examples exports
+damage odd edited offload hostile.
 `repository` (layers, docs) needs no build and runs once. --update rewrites the expectations of the
 cli suite from what the program says; read the diff before you commit it.
 """
@@ -217,6 +217,12 @@ def json_calls():
                "--scratch", "none", name]
     yield ["list", "intel/lib_aot.so", "intel/no-such-file"]
     yield ["check", "--targets", "no-such-target", "intel/lib_aot.so"]
+    with tempfile.TemporaryDirectory() as t:
+        for path in fixtures():
+            yield ["extract", os.path.relpath(path, DATA), "-o", t]
+        yield ["extract", "intel/lib_aot.so", "-o", t]  # all of it is there already
+        yield ["extract", "--stored", "intel/lib_aot_zstd.so", "-o", t]
+        yield ["extract", "--index", "77", "intel/lib_aot.so", "-o", t]
     yield ["list", "intel/make-fixtures.sh"]
     yield ["targets"]
     yield ["targets", "default-intel", "spir64", "no-such-target"]
@@ -313,6 +319,17 @@ def readelf(build, _):
         print(tail(out))
         return
     build.say(status == 0, "readelf: nothing differs", tail(out) + tail(err))
+
+
+def extract(build, _):
+    """Files as objcopy, zstd, ar and the bundler have them; nothing is lost, nothing outside DIR."""
+    for name in ("compare_objcopy.py", "hostile_extract.py"):
+        status, out, err = build.run([sys.executable, os.path.join(HERE, "edit", name),
+                                      build.program], seconds=300)
+        if status == 77:
+            print(tail(out))
+        else:
+            build.say(status == 0, "extract: " + name, tail(out) + tail(err))
 
 
 SHAPES = {}  # made once for all builds: the folder and what make.py said
@@ -626,8 +643,8 @@ def hostile(build, _):
                       "exit %s\n%s\n%s" % (status, tail(out), tail(err)))
 
 
-SUITES = [unit, cli, schema, facts, tools, readelf, shapes, metamorphic, examples, exports, damage, odd, edited,
-          offload, hostile]
+SUITES = [unit, cli, schema, facts, tools, readelf, extract, shapes, metamorphic, examples, exports, damage, odd,
+          edited, offload, hostile]
 
 
 def repository(results):

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
+#include "base/write.h"
 #include "check/report.h"
 
 static uint64_t hash_text(uint64_t hash, const char *text)

@@ -300,8 +300,8 @@ enum devimg_status dvi_policy_set_at(struct devimg_policy *policy, const char *k
                                      const char *value, const struct dvi_spot *spot,
                                      struct devimg_error *err)
 {
-    DVI_TRY(dvi_policy_check_key(key, spot, err));
-    return key_of(key)->set(policy, value, spot, err);
+    const struct key *row = key_of(key);
+    return row != NULL ? row->set(policy, value, spot, err) : dvi_policy_check_key(key, spot, err);
 }
 
 enum devimg_status devimg_policy_set(struct devimg_policy *policy, const char *key,

@@ -137,9 +137,6 @@ bool dvi_next_line(struct dvi_view *rest, struct dvi_view *line);
 /** What stands before the next `mark` of `*rest`, or all of it; false: nothing is left. */
 bool dvi_next_field(struct dvi_view *rest, char mark, struct dvi_view *field);
 
-/** Shell-like glob: * ? [a-z] [!a-z] and \x; linear in memory, at most |pattern| * |text| steps. */
-bool dvi_glob(const char *pattern, const char *text);
-
 /** What comes after the last '/' or '\\'. */
 const char *dvi_base_name(const char *path);
 

@@ -4,20 +4,10 @@
  * kernel of it (or its unit), and only the targets that it names: another name of the same device
  * IP version is not covered with it.
  */
-#include "base/demangle.h"
+#include "base/glob.h"
 #include "check/check.h"
 
 enum { UNTRIED, MATCHES, DIFFERS }; /* what a byte of `matches` says of a module */
-
-/* As the image has it, or as text output shows it. */
-static bool matches_name(const struct dvi_gap *gap, const char *name)
-{
-    char buffer[DVI_NAME_ROOM];
-    if (dvi_glob(gap->pattern, name))
-        return true;
-    const char *plain = dvi_demangle(name, buffer);
-    return plain != NULL && plain != name && dvi_glob(gap->pattern, plain);
-}
 
 static bool matches_module(const struct dvi_gap *gap, const struct devimg_module *module)
 {
@@ -25,7 +15,7 @@ static bool matches_module(const struct dvi_gap *gap, const struct devimg_module
         return module->unit != NULL && (dvi_glob(gap->pattern, module->unit) ||
                                         dvi_glob(gap->pattern, dvi_base_name(module->unit)));
     for (uint32_t i = 0; i < module->name_count; i++)
-        if (!matches_name(gap, module->names[i]))
+        if (!dvi_glob_kernel(gap->pattern, module->names[i]))
             return false;
     return module->name_count > 0;
 }

@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "cli/options.h"
-#include "output/escape.h"
 #include "target/target.h"
 
 enum { SORT = DVI_OPTION_OWN, TARGET, WORST, MANGLED };
@@ -16,43 +15,6 @@ static const struct dvi_option options[] = {
       "only the first N of each file, by scratch unless --sort says otherwise", NULL },
     { MANGLED, "mangled", 0, DVI_VALUE_NONE, NULL, "names as they stand in the file", NULL },
 };
-
-static bool read_targets(const struct dvi_line *line, struct dvi_target_set *set,
-                         struct dvi_arena *arena)
-{
-    struct devimg_error err = { 0 };
-    for (size_t i = 0; i < line->settings.count; i++) {
-        if (line->settings.items[i].option->id != TARGET)
-            continue;
-        if (dvi_target_set_add(set, line->settings.items[i].text, arena, &err) != DEVIMG_OK) {
-            dvi_complain(&err);
-            return false;
-        }
-    }
-    return true;
-}
-
-/* A version that no table has may still be one that a file states; any other name is a slip. */
-static bool is_version(const char *name)
-{
-    return name[strspn(name, "0123456789.")] == '\0';
-}
-
-static enum dvi_exit refuse_unknown(const struct dvi_line *line, const struct dvi_target_set *set)
-{
-    if (dvi_line_get(line, TARGET) != NULL && set->known.count + set->unknown.count == 0)
-        return dvi_usage(line->command, "--target: name a target");
-    for (size_t i = 0; i < set->unknown.count; i++) {
-        const char *name = set->unknown.items[i], *nearest = dvi_target_nearest(name);
-        if (is_version(name))
-            continue;
-        if (nearest != NULL)
-            return dvi_usage(line->command, "--target: no target \"%s\": did you mean %s?", name,
-                             nearest);
-        return dvi_usage(line->command, "--target: no target \"%s\"", name);
-    }
-    return DVI_EXIT_OK;
-}
 
 static enum dvi_exit show(struct dvi_line *line, const struct dvi_target_set *set)
 {
@@ -82,11 +44,11 @@ static enum dvi_exit run(struct dvi_line *line)
 {
     struct dvi_target_set set = { 0 };
     struct dvi_arena arena = { 0 };
-    enum dvi_exit status = DVI_EXIT_UNREADABLE;
+    enum dvi_exit status = DVI_EXIT_OK;
     if (line->words.count == 0)
         status = dvi_usage(line->command, "name a file");
-    else if (read_targets(line, &set, &arena))
-        status = refuse_unknown(line, &set);
+    else
+        status = dvi_line_targets(line, TARGET, &set, &arena);
     if (status == DVI_EXIT_OK)
         status = show(line, &set);
     dvi_target_set_free(&set);

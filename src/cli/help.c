@@ -44,7 +44,7 @@ static void paragraphs(FILE *file, const char *text)
 
 static void print_option(FILE *file, const struct dvi_option *o)
 {
-    char left[80];
+    char left[160];
     const int size = snprintf(left, sizeof left, "  %c%c%s --%s%s%s", o->letter != 0 ? '-' : ' ',
                               o->letter != 0 ? o->letter : ' ', o->letter != 0 ? "," : " ", o->name,
                               o->shown != NULL ? " " : "", o->shown != NULL ? o->shown : "");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
+#include <signal.h>
 #include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
@@ -110,6 +110,7 @@ static enum dvi_exit run(const struct dvi_command *command, bool named, int coun
 int main(int count, char **words)
 {
     dvi_guard_mappings();
+    (void)signal(SIGXFSZ, SIG_IGN); /* a file that grows past ulimit -f is an error like others */
     (void)__fsetlocking(stdout, FSETLOCKING_BYCALLER); /* one thread prints: no lock a character */
     if (count < 2) {
         dvi_print_overview(stderr);

@@ -9,6 +9,7 @@
 
 #include "base/limits.h"
 #include "output/escape.h"
+#include "target/target.h"
 
 /* clang-format off */
 static const struct dvi_option shared[] = {
@@ -88,7 +89,7 @@ static bool one_of(const char *words, const char *text)
     }
 }
 
-/* A number from 1 to `most`; `units` allows K, M, G and T after it. */
+/* A number up to `most`; `units` allows K, M, G and T after it. */
 static bool number_of(const char *text, bool units, uint64_t most, uint64_t *out)
 {
     static const char letters[] = "KMGT";
@@ -114,7 +115,7 @@ static bool number_of(const char *text, bool units, uint64_t most, uint64_t *out
             at += 2;
     }
     *out = number;
-    return at != text && *at == '\0' && number > 0;
+    return at != text && *at == '\0';
 }
 
 static bool value_fits(const struct dvi_command *command, struct dvi_setting *s)
@@ -129,14 +130,19 @@ static bool value_fits(const struct dvi_command *command, struct dvi_setting *s)
             return true;
         dvi_usage(command, "--%s %s: expected %s", o->name, s->text, o->shown);
         return false;
+    case DVI_VALUE_INDEX:
+        if (number_of(s->text, false, UINT32_MAX - 1, &s->number))
+            return true;
+        dvi_usage(command, "--%s %s: expected a number from 0", o->name, s->text);
+        return false;
     case DVI_VALUE_COUNT:
-        if (number_of(s->text, false, UINT32_MAX, &s->number))
+        if (number_of(s->text, false, UINT32_MAX, &s->number) && s->number > 0)
             return true;
         dvi_usage(command, "--%s %s: expected a number from 1 to %" PRIu32, o->name, s->text,
                   UINT32_MAX);
         return false;
     case DVI_VALUE_SIZE:
-        if (number_of(s->text, true, UINT64_MAX - 1, &s->number))
+        if (number_of(s->text, true, UINT64_MAX - 1, &s->number) && s->number > 0)
             return true;
         dvi_usage(command, "--%s %s: expected a size such as 4096, 64K, 256M or 2G", o->name,
                   s->text);
@@ -298,6 +304,41 @@ const struct dvi_setting *dvi_line_get(const struct dvi_line *line, int id)
     return NULL;
 }
 
+/* A version that no table has may still be one that a file states; any other name is a slip. */
+static bool is_version(const char *name)
+{
+    return name[strspn(name, "0123456789.")] == '\0';
+}
+
+enum dvi_exit dvi_line_targets(const struct dvi_line *line, int id, struct dvi_target_set *set,
+                               struct dvi_arena *arena)
+{
+    struct devimg_error err = { 0 };
+    const struct dvi_setting *last = dvi_line_get(line, id);
+    if (last == NULL)
+        return DVI_EXIT_OK;
+    for (size_t i = 0; i < line->settings.count; i++) {
+        if (line->settings.items[i].option->id != id)
+            continue;
+        if (dvi_target_set_add(set, line->settings.items[i].text, arena, &err) != DEVIMG_OK) {
+            dvi_complain(&err);
+            return DVI_EXIT_UNREADABLE;
+        }
+    }
+    if (set->known.count + set->unknown.count == 0)
+        return dvi_usage(line->command, "--%s: name a target", last->option->name);
+    for (size_t i = 0; i < set->unknown.count; i++) {
+        const char *name = set->unknown.items[i], *nearest = dvi_target_nearest(name);
+        if (is_version(name))
+            continue;
+        if (nearest != NULL)
+            return dvi_usage(line->command, "--%s: no target \"%s\": did you mean %s?",
+                             last->option->name, name, nearest);
+        return dvi_usage(line->command, "--%s: no target \"%s\"", last->option->name, name);
+    }
+    return DVI_EXIT_OK;
+}
+
 static uint64_t number_option(const struct dvi_line *line, int id)
 {
     const struct dvi_setting *s = dvi_line_get(line, id);
@@ -309,7 +350,7 @@ static bool fill_opts(struct dvi_line *line)
     const char *jobs = getenv("DEVIMG_JOBS");
     uint64_t threads = number_option(line, DVI_OPTION_JOBS);
     if (threads == 0 && jobs != NULL && jobs[0] != '\0' &&
-        !number_of(jobs, false, UINT32_MAX, &threads)) {
+        (!number_of(jobs, false, UINT32_MAX, &threads) || threads == 0)) {
         dvi_usage(line->command, "DEVIMG_JOBS=%s: expected a number from 1", jobs);
         return false;
     }

@@ -15,6 +15,7 @@ enum dvi_value {
     DVI_VALUE_TEXT,
     DVI_VALUE_FILE,   /* as TEXT; a shell completes file names */
     DVI_VALUE_CHOICE, /* one of the words of `shown` between '|' */
+    DVI_VALUE_INDEX,  /* a decimal number from 0 to UINT32_MAX - 1 */
     DVI_VALUE_COUNT,  /* a decimal number from 1 to UINT32_MAX */
     DVI_VALUE_SIZE    /* a number of bytes from 1, with K, M or G for binary units */
 };
@@ -52,7 +53,7 @@ struct dvi_option {
 struct dvi_setting {
     const struct dvi_option *option;
     const char *text; /* "" for a switch */
-    uint64_t number;  /* of COUNT and SIZE */
+    uint64_t number;  /* of INDEX, COUNT and SIZE */
 };
 
 struct dvi_command;
@@ -106,6 +107,10 @@ bool dvi_line_parse(struct dvi_line *line, const struct dvi_command *command, in
 void dvi_line_free(struct dvi_line *line);
 /** The last setting of an option, or NULL. */
 const struct dvi_setting *dvi_line_get(const struct dvi_line *line, int id);
+/** The targets that every setting of the option names together; USAGE: a name that is none, said.
+ */
+enum dvi_exit dvi_line_targets(const struct dvi_line *line, int id, struct dvi_target_set *set,
+                               struct dvi_arena *arena);
 /** "devimg check: TEXT (see devimg help check)" on stderr; returns DVI_EXIT_USAGE. */
 enum dvi_exit dvi_usage(const struct dvi_command *command, const char *format, ...)
     DVI_PRINTF(2, 3);

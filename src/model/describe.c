@@ -24,6 +24,7 @@ struct describing {
     struct devimg_file *file;
     struct dvi_worker *worker;
     struct dvi_described *out;
+    struct dvi_bytes_sink *sink; /* where bytes are handed to; of DVI_BYTES */
     enum dvi_depth depth;
     uint32_t nesting;
     uint32_t parent; /* of what is found now, index in `out` */
@@ -244,6 +245,8 @@ static enum devimg_status describe_code(struct describing *d, uint32_t index,
                                         const struct dvi_placed *placed, struct dvi_view bytes,
                                         struct devimg_error *err)
 {
+    if (d->depth == DVI_BYTES)
+        return DEVIMG_OK;
     struct devimg_image *image = &d->out->images.items[index].image;
     const struct dvi_image_format *format = placed->no_code ? NULL : dvi_image_format_of(bytes);
     const struct devimg_target *label = target_of_label(placed->entry_id);
@@ -362,7 +365,8 @@ static enum devimg_status inflate_inside(struct dvi_found *found, struct dvi_vie
         return DEVIMG_END;
     }
     DVI_TRY(status);
-    DVI_TRY(count_inflated(d->file, size, stored, err));
+    if (d->depth != DVI_BYTES) /* there it was charged before */
+        DVI_TRY(count_inflated(d->file, size, stored, err));
     d->hand.inflated = true;
     d->hand.size = size;
     d->hand.inside_size = 0;
@@ -417,6 +421,8 @@ static enum devimg_status describe_bytes(struct describing *d, const struct dvi_
         if (add_image(d, placed, bytes) == NULL)
             return dvi_fail_memory(err, bytes.source);
     }
+    if (index != DEVIMG_NONE && d->depth == DVI_BYTES)
+        d->sink->image(d->sink, index, bytes);
     if (bundle == NULL)
         return describe_code(d, index, placed, bytes, err);
     if (index != DEVIMG_NONE)
@@ -432,6 +438,10 @@ static enum devimg_status describe_frame(struct describing *d, const struct dvi_
     struct dvi_described_image *self = add_image(d, placed, placed->bytes);
     if (self == NULL)
         return dvi_fail_memory(err, placed->bytes.source);
+    if (d->depth == DVI_BYTES && d->sink->as_stored) {
+        d->sink->image(d->sink, index, placed->bytes);
+        return DEVIMG_OK;
+    }
     struct devimg_image *image = &self->image;
     image->compression = DEVIMG_COMPRESSION_ZSTD;
     image->size = DEVIMG_UNKNOWN;
@@ -448,7 +458,7 @@ static enum devimg_status describe_frame(struct describing *d, const struct dvi_
                        behind.size);
         DVI_TRY(keep(d, DEVIMG_MALFORMED, index, err));
     }
-    if (d->depth == DVI_HEADERS && placed->entries_known &&
+    if (d->depth == DVI_HEADERS && placed->entries_known && frame.size != DEVIMG_UNKNOWN &&
         dvi_is_portable_label(placed->entry_id)) {
         image->format = DEVIMG_FORMAT_SPIRV; /* by its label; decoding checks it */
         return DEVIMG_OK;
@@ -463,7 +473,8 @@ static enum devimg_status describe_frame(struct describing *d, const struct dvi_
     DVI_TRY(keep_of_image(d, inflated, index, err));
     if (inflated != DEVIMG_OK)
         return DEVIMG_OK;
-    DVI_TRY(count_inflated(d->file, bytes.size, placed->bytes, err));
+    if (d->depth != DVI_BYTES) /* there it was charged before */
+        DVI_TRY(count_inflated(d->file, bytes.size, placed->bytes, err));
     d->out->images.items[index].image.size = bytes.size;
     const struct bytes_at_hand outer = d->hand;
     d->hand.inflated = true;
@@ -476,30 +487,40 @@ static enum devimg_status describe_frame(struct describing *d, const struct dvi_
     return described;
 }
 
-enum devimg_status dvi_describe(struct devimg_file *file, const struct dvi_placed *placed,
-                                enum dvi_depth depth, struct dvi_worker *worker,
-                                struct dvi_described *out, struct devimg_error *err)
+static enum devimg_status describe(struct describing *d, const struct dvi_placed *placed,
+                                   struct devimg_error *err)
 {
     struct devimg_error local = { 0 }; /* damage is copied out of it, so it must be there */
-    struct describing d = {
-        .found = { .arena = &worker->arena,
-                   .image = found_inside,
-                   .damage = damage_inside,
-                   .inflate = inflate_inside },
-        .file = file,
-        .worker = worker,
-        .out = out,
-        .depth = depth,
-        .hand = { .size = placed->bytes.size },
-        .parent = DEVIMG_NONE,
-    };
-    const enum devimg_status status =
-        describe_bytes(&d, placed, placed->bytes, DEVIMG_NONE, &local);
+    d->found = (struct dvi_found){ .arena = &d->worker->arena,
+                                   .image = found_inside,
+                                   .damage = damage_inside,
+                                   .inflate = inflate_inside };
+    d->hand = (struct bytes_at_hand){ .size = placed->bytes.size };
+    d->parent = DEVIMG_NONE;
+    const enum devimg_status status = describe_bytes(d, placed, placed->bytes, DEVIMG_NONE, &local);
     if (status == DEVIMG_NOMEM)
         return dvi_fail_memory(err, placed->bytes.source);
     if (status != DEVIMG_OK && err != NULL)
         *err = local;
     return status;
+}
+
+enum devimg_status dvi_describe(struct devimg_file *file, const struct dvi_placed *placed,
+                                enum dvi_depth depth, struct dvi_worker *worker,
+                                struct dvi_described *out, struct devimg_error *err)
+{
+    struct describing d = { .file = file, .worker = worker, .out = out, .depth = depth };
+    return describe(&d, placed, err);
+}
+
+enum devimg_status dvi_describe_bytes(struct devimg_file *file, const struct dvi_placed *placed,
+                                      struct dvi_bytes_sink *sink, struct dvi_worker *worker,
+                                      struct dvi_described *out, struct devimg_error *err)
+{
+    struct describing d = {
+        .file = file, .worker = worker, .out = out, .sink = sink, .depth = DVI_BYTES
+    };
+    return describe(&d, placed, err);
 }
 
 struct dvi_failure dvi_failure_of(enum devimg_status status, const struct devimg_error *error,

@@ -73,7 +73,8 @@ DEVIMG_CHECKED enum devimg_status dvi_records_read(struct devimg_file *file,
 /** How much to look at. */
 enum dvi_depth {
     DVI_HEADERS, /* facts; kernels only where no container lists the entries */
-    DVI_KERNELS  /* everything */
+    DVI_KERNELS, /* everything */
+    DVI_BYTES    /* of dvi_describe_bytes(): where the images lie, nothing of them */
 };
 
 /**
@@ -84,7 +85,36 @@ DEVIMG_CHECKED enum devimg_status dvi_describe(struct devimg_file *file,
                                                const struct dvi_placed *placed,
                                                enum dvi_depth depth, struct dvi_worker *worker,
                                                struct dvi_described *out, struct devimg_error *err);
+
+/** Where the bytes of images are handed to. */
+struct dvi_bytes_sink {
+    bool as_stored; /* compressed bytes as they are, of the stored image alone */
+    /* `index` counts from the stored image; `bytes` are valid until it returns */
+    void (*image)(struct dvi_bytes_sink *sink, uint32_t index, struct dvi_view bytes);
+};
+
+/**
+ * Hand over the bytes of one stored image, then those of each image that it holds, in the order of
+ * dvi_describe(). What could not be read is damage in `out`, and is not handed over. What is
+ * inflated was charged before: dvi_charge_images(). @return as dvi_describe().
+ */
+DEVIMG_CHECKED enum devimg_status dvi_describe_bytes(
+    struct devimg_file *file, const struct dvi_placed *placed, struct dvi_bytes_sink *sink,
+    struct dvi_worker *worker, struct dvi_described *out, struct devimg_error *err);
 void dvi_described_free(struct dvi_described *described);
+
+/** Count what dvi_describe_bytes() will inflate of the images [first, end), one stored image and
+ *  what it holds: LIMIT when `*inflated` would pass max_total_inflated_size. */
+DEVIMG_CHECKED enum devimg_status dvi_charge_images(const struct devimg_file *file, uint32_t first,
+                                                    uint32_t end, uint64_t *inflated,
+                                                    struct devimg_error *err);
+/** The stored image that image `i` is, or is held by: the one that has bytes in the file. */
+uint32_t dvi_stored_image(const struct devimg_file *file, uint32_t i);
+/** Behind the last image that the stored image `first` holds. */
+uint32_t dvi_stored_end(const struct devimg_file *file, uint32_t first);
+/** Why the bytes of an image were not handed over; `index` counts from the stored image. */
+enum devimg_status dvi_not_given(const struct dvi_described *described, uint32_t index,
+                                 const char *source, struct devimg_error *err);
 
 /** How one piece of parallel work ended; which one is told never depends on the threads. */
 struct dvi_failure {
@@ -109,6 +139,8 @@ DEVIMG_CHECKED enum devimg_status dvi_keep_damage(struct devimg_file *file, uint
                                                   const struct devimg_error *damage,
                                                   struct devimg_error *err);
 
+/** True when a part of the file was read as zeros: see dvi_file_was_cut(). */
+bool dvi_was_cut(const struct devimg_file *file);
 /** A file that shrank under its mapping was read as zeros from there on: say so, once, in the last
  *  record. NOMEM. */
 DEVIMG_CHECKED enum devimg_status dvi_keep_cut(struct devimg_file *file, struct devimg_error *err);

@@ -47,7 +47,7 @@ static enum devimg_status new_file(const char *name, const struct devimg_opts *o
     return DEVIMG_OK;
 }
 
-static bool was_cut(const struct devimg_file *file)
+bool dvi_was_cut(const struct devimg_file *file)
 {
     bool cut = dvi_file_was_cut(&file->bytes);
     for (size_t i = 0; i < file->others.count && !cut; i++)
@@ -57,7 +57,7 @@ static bool was_cut(const struct devimg_file *file)
 
 enum devimg_status dvi_keep_cut(struct devimg_file *file, struct devimg_error *err)
 {
-    if (file->cut_said || !was_cut(file) || file->records.count == 0)
+    if (file->cut_said || !dvi_was_cut(file) || file->records.count == 0)
         return DEVIMG_OK;
     const struct devimg_error cut = { .status = DEVIMG_TRUNCATED,
                                       .offset = DEVIMG_UNKNOWN,

@@ -18,7 +18,7 @@ static int by_record(const void *left, const void *right)
     return order != 0 ? order : dvi_compare_numbers(a->at, b->at);
 }
 
-static bool make_room(struct dvi_findings *f, uint32_t count)
+static bool make_room(struct dvi_findings *f, size_t count)
 {
     *f = (struct dvi_findings){ .items = calloc(count > 0 ? count : 1, sizeof *f->items) };
     return f->items != NULL;
@@ -53,6 +53,21 @@ bool dvi_findings_of_report(const struct devimg_report *report, uint32_t first, 
         return false;
     for (uint32_t i = 0; i < count; i++)
         add(out, devimg_report_at(report, first + i));
+    qsort(out->items, out->count, sizeof *out->items, by_record);
+    return true;
+}
+
+bool dvi_findings_of_extraction(const struct devimg_file *file,
+                                const struct devimg_extraction *extraction, uint32_t first,
+                                uint32_t count, struct dvi_findings *out)
+{
+    const uint32_t own = devimg_finding_count(file);
+    if (!make_room(out, (size_t)own + count))
+        return false;
+    for (uint32_t i = 0; i < own; i++)
+        add(out, devimg_finding_at(file, i));
+    for (uint32_t i = 0; i < count; i++)
+        add(out, devimg_extraction_at(extraction, first + i)->finding);
     qsort(out->items, out->count, sizeof *out->items, by_record);
     return true;
 }

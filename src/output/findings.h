@@ -21,6 +21,10 @@ struct dvi_findings {
 bool dvi_findings_of_file(const struct devimg_file *file, struct dvi_findings *out);
 bool dvi_findings_of_report(const struct devimg_report *report, uint32_t first, uint32_t count,
                             struct dvi_findings *out);
+/** Those of the file, and of images [first, first + count) that could not be written. */
+bool dvi_findings_of_extraction(const struct devimg_file *file,
+                                const struct devimg_extraction *extraction, uint32_t first,
+                                uint32_t count, struct dvi_findings *out);
 void dvi_findings_free(struct dvi_findings *findings);
 
 /** Errors first; findings that differ only in their place are folded unless -v. `file` may be NULL:

@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/demangle.h"
 #include "output/escape.h"
@@ -11,22 +10,6 @@
 #include "output/record.h"
 #include "output/text.h"
 #include "target/target.h"
-
-static bool target_shown(const struct dvi_target_set *targets, const struct devimg_image *image)
-{
-    if (targets == NULL)
-        return true;
-    if (image == NULL)
-        return false;
-    for (size_t i = 0; i < targets->known.count; i++) {
-        if (dvi_target_is_of_image(targets->known.items[i], image))
-            return true;
-    }
-    for (size_t i = 0; image->target != NULL && i < targets->unknown.count; i++)
-        if (strcasecmp(targets->unknown.items[i], image->target) == 0)
-            return true;
-    return false;
-}
 
 /* A kernel as it is sorted: by name, or by a number, the largest first and the unknown last. */
 struct row {
@@ -78,7 +61,8 @@ static bool select_rows(const struct devimg_file *file, const struct dvi_kernel_
         return false;
     for (uint32_t i = 0; i < count; i++) {
         const struct devimg_kernel *kernel = devimg_kernel_at(file, i);
-        if (!target_shown(view->targets, devimg_image_at(file, kernel->image)))
+        const struct devimg_image *image = devimg_image_at(file, kernel->image);
+        if (view->targets != NULL && (image == NULL || !dvi_target_set_has(view->targets, image)))
             continue;
         const uint64_t key = view->sort != NULL ? key_of(kernel, view->sort) : 0;
         out->items[out->count++] = (struct row){ kernel, key, i };

@@ -245,27 +245,6 @@ static void print_special(const struct dvi_output *out, const struct dvi_summary
     }
 }
 
-/* Cells that say which record a row is of: none for a plain file. */
-static bool has_members(const struct devimg_file *file)
-{
-    for (uint32_t r = 0; r < devimg_record_count(file); r++)
-        if (devimg_record_at(file, r)->member_count > 0)
-            return true;
-    return false;
-}
-
-static const char *member_of(const struct devimg_file *file, uint32_t record)
-{
-    const struct devimg_record *r = devimg_record_at(file, record);
-    return r != NULL && r->member_count > 0 ? r->members[r->member_count - 1] : NULL;
-}
-
-static uint32_t image_within(const struct devimg_file *file, uint32_t record, uint32_t image)
-{
-    const struct devimg_record *r = devimg_record_at(file, record);
-    return dvi_within(image, r->first_image, r->image_count);
-}
-
 static uint32_t module_within(const struct devimg_file *file, uint32_t record, uint32_t module)
 {
     const struct devimg_record *r = devimg_record_at(file, record);
@@ -289,8 +268,8 @@ static void print_notes(const struct dvi_output *out, const struct devimg_file *
 {
     for (uint32_t i = 0; i < devimg_image_count(file);) {
         const struct devimg_image *image = devimg_image_at(file, i);
-        const char *member = member_of(file, image->record);
-        const uint32_t index = image_within(file, image->record, i);
+        const char *member = dvi_member_of(file, image->record);
+        const uint32_t index = dvi_image_within(file, image->record, i);
         if (image->note == NULL) {
             i++;
             continue;
@@ -318,13 +297,13 @@ static void index_cell(struct dvi_table *table, uint32_t index)
 static void image_rows(struct dvi_table *table, const void *data)
 {
     const struct devimg_file *file = data;
-    const bool members = has_members(file);
+    const bool members = dvi_has_members(file);
     for (uint32_t i = 0; i < devimg_image_count(file); i++) {
         const struct devimg_image *image = devimg_image_at(file, i);
         if (members)
-            dvi_cell(table, member_of(file, image->record));
-        index_cell(table, image_within(file, image->record, i));
-        index_cell(table, image_within(file, image->record, image->parent));
+            dvi_cell(table, dvi_member_of(file, image->record));
+        index_cell(table, dvi_image_within(file, image->record, i));
+        index_cell(table, dvi_image_within(file, image->record, image->parent));
         index_cell(table, module_within(file, image->record, image->module));
         dvi_cell(table, image->target);
         dvi_cell_format(table, "%s%s", devimg_format_name(image->format),
@@ -353,7 +332,7 @@ static void print_images(const struct dvi_output *out, const struct devimg_file 
         { "COMPRESSION", DVI_LEFT }, { "REGISTERED", DVI_LEFT }, { "ENTRY-ID", DVI_LEFT },
         { "UNIT", DVI_LEFT },
     };
-    const size_t skipped = has_members(file) ? 0 : 1;
+    const size_t skipped = dvi_has_members(file) ? 0 : 1;
     dvi_table_print(out, columns + skipped, sizeof columns / sizeof *columns - skipped, image_rows,
                     file);
 }
@@ -387,11 +366,11 @@ struct module_data {
 static void module_rows(struct dvi_table *table, const void *data)
 {
     const struct module_data *m = data;
-    const bool members = has_members(m->file);
+    const bool members = dvi_has_members(m->file);
     for (uint32_t i = 0; i < devimg_module_count(m->file); i++) {
         const struct devimg_module *module = devimg_module_at(m->file, i);
         if (members)
-            dvi_cell(table, member_of(m->file, module->record));
+            dvi_cell(table, dvi_member_of(m->file, module->record));
         index_cell(table, module_within(m->file, module->record, i));
         dvi_cell_number(table, module->image_count);
         dvi_cell_number(table, module->name_count);
@@ -407,7 +386,7 @@ static void print_modules(const struct dvi_output *out, const struct devimg_file
         { "KERNELS", DVI_RIGHT }, { "TARGETS", DVI_LEFT }, { "UNIT", DVI_LEFT },
     };
     const struct module_data data = { file, out->verbose > 0 };
-    const size_t skipped = has_members(file) ? 0 : 1;
+    const size_t skipped = dvi_has_members(file) ? 0 : 1;
     dvi_table_print(out, columns + skipped, sizeof columns / sizeof *columns - skipped, module_rows,
                     &data);
 }

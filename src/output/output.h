@@ -78,6 +78,13 @@ void dvi_output_check(struct dvi_output *out, const struct devimg_file *file, co
 /** What is left to say of the policy itself: the findings from `first` on. */
 void dvi_output_policy(struct dvi_output *out, const struct devimg_report *report, uint32_t first);
 
+/** The images [first, first + count) of `extraction` are those of `file`, written into `folder`. */
+void dvi_output_extract(struct dvi_output *out, const struct devimg_file *file, const char *path,
+                        const char *folder, const struct devimg_extraction *extraction,
+                        uint32_t first, uint32_t count);
+/** No image of any file was what was asked for. */
+void dvi_output_unmatched(struct dvi_output *out);
+
 /** Rows of the target tables; closes the FILE. Unknown names go to stderr, with near ones. */
 enum dvi_exit dvi_output_targets(struct dvi_output *out, const struct devimg_target *const *items,
                                  size_t count, const char *const *unknown, size_t unknown_count);

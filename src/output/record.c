@@ -14,6 +14,26 @@ uint32_t dvi_within(uint32_t index, uint32_t first, uint32_t count)
                                                                            : DEVIMG_NONE;
 }
 
+bool dvi_has_members(const struct devimg_file *file)
+{
+    for (uint32_t r = 0; r < devimg_record_count(file); r++)
+        if (devimg_record_at(file, r)->member_count > 0)
+            return true;
+    return false;
+}
+
+const char *dvi_member_of(const struct devimg_file *file, uint32_t record)
+{
+    const struct devimg_record *r = devimg_record_at(file, record);
+    return r != NULL && r->member_count > 0 ? r->members[r->member_count - 1] : NULL;
+}
+
+uint32_t dvi_image_within(const struct devimg_file *file, uint32_t record, uint32_t image)
+{
+    const struct devimg_record *r = devimg_record_at(file, record);
+    return dvi_within(image, r->first_image, r->image_count);
+}
+
 static void hex(FILE *file, const char *text)
 {
     for (; *text != '\0'; text++)

@@ -8,6 +8,13 @@
 /** `index` of the file as an index of a record that holds [first, first + count); else NONE. */
 uint32_t dvi_within(uint32_t index, uint32_t first, uint32_t count);
 
+/** Index of an image within its record; NONE stays NONE. */
+uint32_t dvi_image_within(const struct devimg_file *file, uint32_t record, uint32_t image);
+/** True when rows must say which record they are of. */
+bool dvi_has_members(const struct devimg_file *file);
+/** The innermost member that a record is; NULL: the file itself. */
+const char *dvi_member_of(const struct devimg_file *file, uint32_t record);
+
 /** The members of a record up to "status". `record` NULL: nothing of the file could be read. */
 void dvi_json_record_head(struct dvi_json *j, const char *path, const struct devimg_record *record);
 void dvi_json_images(struct dvi_json *j, const struct devimg_file *file,

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/file.h"
+#include "base/write.h"
 
 static const char mark[] = "devimg check: pass";
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lists of targets as a user writes them: names, sets and families between commas. */
 #include <string.h>
+#include <strings.h>
 
 #include "target/tables.h"
 #include "target/target.h"
@@ -116,6 +117,17 @@ enum devimg_status dvi_target_set_add(struct dvi_target_set *set, const char *li
         list = next;
     }
     return DEVIMG_OK;
+}
+
+bool dvi_target_set_has(const struct dvi_target_set *set, const struct devimg_image *image)
+{
+    for (size_t i = 0; i < set->known.count; i++)
+        if (dvi_target_is_of_image(set->known.items[i], image))
+            return true;
+    for (size_t i = 0; image->target != NULL && i < set->unknown.count; i++)
+        if (strcasecmp(set->unknown.items[i], image->target) == 0)
+            return true;
+    return false;
 }
 
 void dvi_target_set_free(struct dvi_target_set *set)

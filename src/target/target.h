@@ -41,6 +41,8 @@ struct dvi_target_set {
 DEVIMG_CHECKED enum devimg_status dvi_target_set_add(struct dvi_target_set *set, const char *list,
                                                      struct dvi_arena *arena,
                                                      struct devimg_error *err);
+/** True when the image is for a target of the set, by its IP version or by its name. */
+bool dvi_target_set_has(const struct dvi_target_set *set, const struct devimg_image *image);
 void dvi_target_set_free(struct dvi_target_set *set);
 /** Known names that lie near an unknown one, for "did you mean"; NULL: none is near. */
 const char *dvi_target_nearest(const char *name);

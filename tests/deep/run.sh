@@ -46,10 +46,12 @@ every_byte() {
   done <"$work/files"
 }
 
+# Leaks are for ASan: GCC 12 loses pointers into allocated blocks. The macro is that of base/view.h,
+# which tells an analyzer that a failure is never OK.
 analyzer() {
   local f
   for f in "$root"/src/*/*.c; do
-    gcc -fanalyzer -std=c17 -D_GNU_SOURCE -O1 -Werror -I"$root/include" -I"$root/src" -I"$build/src" -c "$f" \
+    gcc -fanalyzer -Wno-analyzer-malloc-leak -D__clang_analyzer__ -std=c17 -D_GNU_SOURCE -O1 -Werror -I"$root/include" -I"$root/src" -I"$build/src" -c "$f" \
       -o "$work/x.o" 2>"$work/analyzer.log"
     result $? "gcc -fanalyzer ${f#"$root"/}" "$work/analyzer.log"
   done

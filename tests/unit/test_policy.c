@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "base/glob.h"
 #include "check/policy.h"
 
 static struct devimg_error err;
