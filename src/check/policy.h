@@ -102,6 +102,9 @@ struct dvi_spot {
 /** MALFORMED at `spot`: "line 3, column 7: ...". */
 enum devimg_status dvi_refuse(struct devimg_error *err, const struct dvi_spot *spot,
                               const char *format, ...) DVI_PRINTF(3, 4);
+#ifdef __clang_analyzer__ /* as base/view.h does for its own */
+#define dvi_refuse(err, ...) (dvi_refuse(err, __VA_ARGS__), DEVIMG_MALFORMED)
+#endif
 
 /** OK when there is such a key, else MALFORMED with the nearest one. */
 DEVIMG_CHECKED enum devimg_status dvi_policy_check_key(const char *key, const struct dvi_spot *spot,

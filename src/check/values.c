@@ -9,8 +9,8 @@
 
 enum { MOST_TARGETS = 1024, LARGEST_SIZE_BIT = 10 };
 
-enum devimg_status dvi_refuse(struct devimg_error *err, const struct dvi_spot *spot,
-                              const char *format, ...)
+enum devimg_status(dvi_refuse)(struct devimg_error *err, const struct dvi_spot *spot,
+                               const char *format, ...)
 {
     char text[sizeof err->text];
     int used = 0;

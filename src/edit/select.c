@@ -44,6 +44,7 @@ static void find_kernels(const struct devimg_file *file, const char *pattern, ui
             holds[i] = entry_matches(devimg_image_at(file, i), pattern);
 }
 
+/* `holds`: a byte an image, for the kernels asked for; NULL: any will do. */
 static bool matches(const struct devimg_file *file, const struct dvi_selection *s, uint32_t i,
                     const uint8_t *holds)
 {
@@ -55,7 +56,7 @@ static bool matches(const struct devimg_file *file, const struct dvi_selection *
         return false;
     return (s->targets == NULL || dvi_target_set_has(s->targets, image)) &&
            (s->format == NULL || strcmp(s->format, devimg_format_name(image->format)) == 0) &&
-           (s->kernel == NULL || holds[i]);
+           (holds == NULL || holds[i]);
 }
 
 /* The stored image that `i` is, or lies in. */
