@@ -71,7 +71,8 @@ static size_t touch_bytes(struct devimg_file *file)
             const enum devimg_status st =
                 devimg_image_bytes(file, i, taken.as_stored, take, &taken, NULL);
             require(taken.count == (st == DEVIMG_OK));
-            require(st == DEVIMG_OK || !taken.as_stored || taken.image->parent != DEVIMG_NONE);
+            require(st == DEVIMG_OK || !taken.as_stored || taken.image->parent != DEVIMG_NONE ||
+                    taken.image->stored_size == DEVIMG_UNKNOWN);
         }
     }
     return taken.sum;

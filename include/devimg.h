@@ -322,7 +322,8 @@ DEVIMG_API const struct devimg_finding *devimg_finding_at(const struct devimg_fi
  * @param sink       called once, with all bytes, which are valid until it returns; not called when
  *                   they cannot be had.
  * @return what `sink` returns; DEVIMG_END: no such image; DEVIMG_UNSUPPORTED for as_stored where
- *         the image is a member of another (devimg_image.parent); DEVIMG_TRUNCATED or
+ *         the image is a member of another (devimg_image.parent) or compressed together with
+ *         others (stored_size is DEVIMG_UNKNOWN); DEVIMG_TRUNCATED or
  *         DEVIMG_MALFORMED when it does not inflate; DEVIMG_LIMIT past max_inflated_size, or past
  *         max_total_inflated_size with all that lies in the same stored image; DEVIMG_NOMEM;
  *         DEVIMG_IO when the file changed while it was read, also after `sink` was called.

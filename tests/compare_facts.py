@@ -136,9 +136,12 @@ def compare_kernels(fact, got, pairs, diff):
         k = here[0]
         diff.check(where, "required_sub_group_size", want["required_sub_group_size"],
                    k["required_sub_group_size"])
-        if image["format"] == "zebin":
+        if image["format"] in ("zebin", "patchtoken"):
             for field in ("sub_group_size", "registers", "private_size", "spill_size"):
                 diff.check(where, field, want[field], k[field])
+            for field in ("code_size", "barrier_count", "scratch_size"):
+                if field in want:
+                    diff.check(where, field, want[field], k[field])
             if want["slm_size"] or k["slm_size"]:  # absent may read as 0 or unknown
                 diff.check(where, "slm_size", want["slm_size"], k["slm_size"])
             if "scratch_size" in k and k["scratch_size"] is not None:
@@ -152,7 +155,7 @@ def compare_kernels(fact, got, pairs, diff):
             aspects = image.get("aspects") or []
             if k["features"] is not None and (want["fp64"] or 6 not in aspects):
                 diff.check(where, "fp64", want["fp64"], "fp64" in k["features"])
-    counted = [i for i in pairs if fact["images"][i].get("format") not in ("patchtoken", "bitcode")]
+    counted = [i for i in pairs if fact["images"][i].get("format") != "bitcode"]
     total = sum(fact["images"][i].get("kernel_count") or 0 for i in counted)
     diff.check("file", "kernels", total, len(got["kernels"]))
 

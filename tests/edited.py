@@ -119,6 +119,24 @@ class Edited:
         self.say(status == 1 and image.get("kernel_count", 0) is None and not image["support"],
                  "zebin without .ze_info", status, image)
 
+    def zebin_that_contradicts_itself(self):
+        whole = self.fixture("sg16_dg2-g11_ip.zebin")
+        at = named_headers(whole)[".ze_info"]
+        start, size = (struct.unpack_from("<Q", whole, at + k)[0] for k in (24, 32))
+        info = whole[start:start + size]
+        name = info[info.index(b"name:") + 5:].split()[0]
+        for what, text in (("no kernels", info[:info.index(b"kernels:")]),
+                           ("an empty list", info[:info.index(b"kernels:")] + b"kernels: []\n"),
+                           ("a second document", b"---\n...\n" + info),
+                           ("a name with NUL", info.replace(name, b'"a\\0b"', 1)),
+                           ("an empty name", info.replace(name, b'""', 1))):
+            data = bytearray(whole)
+            data[start:start + size] = text[:size].ljust(size, b"\n")
+            status, r = self.record("kernels", self.file("odd.zebin", data))
+            image = r["images"][0]
+            self.say(status == 1 and not image["support"] and not r["kernels"],
+                     ".ze_info with " + what, status, image, r["findings"])
+
     def images_side_by_side(self):
         spirv = self.fixture("basic.spv")
         spirv += struct.pack("<I", 1 << 16 | 0) * (-len(spirv) % 16 // 4)  # OpNop
@@ -220,6 +238,7 @@ class Edited:
         self.lying_section_headers()
         self.lost_relocations()
         self.zebin_without_info()
+        self.zebin_that_contradicts_itself()
         self.images_side_by_side()
         self.deep_bundle_beside_a_library()
         self.bundle_of_compressed_archives()

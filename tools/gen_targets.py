@@ -67,6 +67,7 @@ SETS = {
 FAMILIES = {
     "product_family": "0x[0-9a-f]+",
     "igfx_name": "IGFX_[A-Z0-9_]+",
+    "core_family": "-|0x[0-9a-f]+",
     "target": NAME,
     "source": TEXT,
 }
@@ -262,6 +263,8 @@ class Tables:
 
     def check_families(self):
         self.family_rows = {}
+        self.core_rows = []
+        cores = {}
         for row in self.families:
             number = int(row["product_family"], 16)
             if number in self.family_rows:
@@ -272,9 +275,18 @@ class Tables:
             if target["primary"] != "yes":
                 row.refuse(f"target {row['target']!r} is not a primary name")
             self.family_rows[number] = self.index[row["target"]]
+            if row["core_family"]:
+                cores[number] = int(row["core_family"], 16)
+                self.core_rows.append((cores[number], self.index[row["target"]]))
         for row in self.intel:
-            if row["product_family"] and int(row["product_family"], 16) not in self.family_rows:
+            if not row["product_family"]:
+                continue
+            number = int(row["product_family"], 16)
+            if number not in self.family_rows:
                 row.refuse(f"product_family {row['product_family']} is not in product-families.tsv")
+            core = cores.get(number)
+            if row["patchtoken_core"] and int(row["patchtoken_core"]) != core:
+                row.refuse(f"patchtoken_core {row['patchtoken_core']}: product-families.tsv has {core}")
 
     def resolve(self, row, above):
         """Positions of the targets that a set stands for."""
@@ -385,6 +397,8 @@ def generate(tables):
                        ip_lines(sorted(tables.numeric.items()))))
     out.append(c_table("struct dvi_target_number", "dvi_target_families",
                        ip_lines(sorted(tables.family_rows.items()))))
+    out.append(c_table("struct dvi_target_number", "dvi_target_cores",
+                       ip_lines(sorted(tables.core_rows))))
     groups = []
     for number, row in enumerate(tables.sets):
         members = tables.members[row["name"]]

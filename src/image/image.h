@@ -12,7 +12,8 @@ struct dvi_image_facts {
     enum devimg_format format;
     uint64_t ip_version;          /* Intel product config */
     uint64_t product_family;      /* Intel zebin note 1 (or e_machine of the old form) */
-    uint64_t core_family;         /* Intel zebin note 2 */
+    uint64_t core_family;         /* Intel zebin note 2, patch tokens */
+    uint64_t stepping;            /* of the hardware; Intel patch tokens */
     const char *target;           /* where the image itself names it ("spir64"); NULL otherwise */
     uint64_t kernel_count;        /* where headers tell it */
     const char *version;          /* of the format: SPIR-V "1.4", zebin "1.53"; NULL: not stated */

@@ -200,6 +200,8 @@ static enum devimg_status take_value(struct reader *r, enum place place, struct 
     if (place == ROOT && key_is(r, "version"))
         take_version(r, value);
     if (place == KERNEL && key_is(r, "name")) {
+        if (value.size == 0 || memchr(value.data, 0, value.size) != NULL)
+            return fail_at(r, mark, DEVIMG_MALFORMED, "a kernel's name that is no text", err);
         const char *name = dvi_arena_text(r->sink->arena, value);
         if (name == NULL)
             return dvi_fail_memory(err, r->text.source);

@@ -76,8 +76,12 @@ static enum devimg_status take_note(uint32_t type, struct dvi_view data, struct 
         return out->version != NULL ? DEVIMG_OK : dvi_fail_memory(err, data.source);
     case NOTE_CONFIG:
         DVI_TRY(note_u32(data, "6 (product config)", &config, err));
+        config &= ~(uint64_t)config_reserved;
+        if (config != 0 && out->ip_version != DEVIMG_UNKNOWN && out->ip_version != config)
+            return dvi_fail(err, DEVIMG_MALFORMED, data, 0,
+                            "a second note 6 (product config), which differs from the first");
         if (config != 0)
-            out->ip_version = config & ~(uint64_t)config_reserved;
+            out->ip_version = config;
         return DEVIMG_OK;
     default: return DEVIMG_OK;
     }
@@ -133,6 +137,9 @@ static enum devimg_status facts(struct dvi_view image, struct dvi_arena *arena,
     DVI_TRY(dvi_device_elf_open(image, &elf, err));
     for (uint32_t i = 0; i < elf.section_count; i++) {
         DVI_TRY(dvi_device_elf_section(&elf, i, &section, err));
+        if (has_info && section.type == (uint32_t)SECTION_ZE_INFO)
+            return dvi_fail(err, DEVIMG_MALFORMED, section.data, 0,
+                            "a second section .ze_info: expected one");
         has_info = has_info || section.type == (uint32_t)SECTION_ZE_INFO;
         kernel_count += is_kernel_code(&section);
         if (section.type != SECTION_NOTE || !dvi_equals(section.name, ".note.intelgt.compat"))
@@ -182,7 +189,8 @@ static struct devimg_kernel *kernel_named(struct devimg_kernel **sorted, size_t 
     return NULL;
 }
 
-/* The size of a kernel's code is that of its section. */
+/* The size of a kernel's code is that of its section. Code alone, and no kernel listed: what there
+ * is cannot be told. */
 static enum devimg_status read_code_sizes(const struct dvi_device_elf *elf,
                                           struct dvi_kernel_sink *sink, size_t first,
                                           struct devimg_error *err)
@@ -199,6 +207,11 @@ static enum devimg_status read_code_sizes(const struct dvi_device_elf *elf,
         DVI_TRY(dvi_device_elf_section(elf, i, &section, err));
         if (!is_kernel_code(&section))
             continue;
+        if (count == 0)
+            return dvi_fail(err, DEVIMG_MALFORMED, section.data, 0,
+                            "code of a kernel in \"%.*s\", and .ze_info lists none",
+                            (int)(section.name.size < 64 ? section.name.size : 64),
+                            (const char *)section.name.data);
         struct devimg_kernel *kernel =
             kernel_named(sorted, count, dvi_from(section.name, CODE_PREFIX_SIZE));
         if (kernel != NULL)

@@ -158,6 +158,33 @@ static const char *note_both(struct describing *d, const char *first, const char
     return dvi_arena_format(&d->worker->arena, "%s; %s", first, second);
 }
 
+/* A core family names a target where all of it is one product family. */
+static const struct devimg_target *target_of_family(const struct dvi_image_facts *facts)
+{
+    if (facts->product_family != DEVIMG_UNKNOWN)
+        return dvi_target_of_product_family(facts->product_family);
+    return dvi_target_of_core_family(facts->core_family, 1) == NULL
+               ? dvi_target_of_core_family(facts->core_family, 0)
+               : NULL;
+}
+
+/* "names no product, only core family 0xc07 (dg2-g10, mtl-u, arl-h), stepping 8" */
+static const char *note_of_core_family(struct describing *d, const struct dvi_image_facts *facts)
+{
+    char names[256] = "", stepping[32] = "";
+    size_t used = 0;
+    const struct devimg_target *row = NULL;
+    for (size_t i = 0; (row = dvi_target_of_core_family(facts->core_family, i)) != NULL; i++)
+        if (used < sizeof names)
+            used += (size_t)snprintf(names + used, sizeof names - used, "%s%s",
+                                     i == 0 ? " (" : ", ", row->name);
+    if (facts->stepping != DEVIMG_UNKNOWN)
+        (void)snprintf(stepping, sizeof stepping, ", stepping %" PRIu64, facts->stepping);
+    return dvi_arena_format(&d->worker->arena,
+                            "names no product, only core family 0x%" PRIx64 "%s%s%s",
+                            facts->core_family, names, used > 0 ? ")" : "", stepping);
+}
+
 /* Name what the code is for: by its own IP version, else its member name, else its family. */
 static enum devimg_status name_target(struct describing *d, struct devimg_image *image,
                                       const struct dvi_image_facts *facts, struct dvi_view bytes,
@@ -178,9 +205,12 @@ static enum devimg_status name_target(struct describing *d, struct devimg_image 
                strlen(image->entry_id) > 3) {
         target = devimg_target_find(image->entry_id + 3); /* "64.dg2" */
     }
-    if (target == NULL && image->target == NULL && facts->product_family != DEVIMG_UNKNOWN) {
-        target = dvi_target_of_product_family(facts->product_family);
+    if (target == NULL && image->target == NULL) {
+        target = target_of_family(facts);
         image->family_only = target != NULL;
+        if (target == NULL && facts->product_family == DEVIMG_UNKNOWN &&
+            facts->core_family != DEVIMG_UNKNOWN)
+            image->note = note_both(d, image->note, note_of_core_family(d, facts));
     }
     if (target != NULL)
         image->target = target->name;
@@ -240,6 +270,24 @@ static enum devimg_status read_kernels(struct describing *d, uint32_t image,
     return keep_of_image(d, status, image, err);
 }
 
+static bool is_cpu(const struct devimg_target *label)
+{
+    return label != NULL && strcmp(label->kind, "cpu") == 0;
+}
+
+/* The row that reads the image. What a CPU's label stands for is the host's own affair, unless the
+ * device link is yet to come. */
+static const struct dvi_image_format *format_of(const struct dvi_placed *placed,
+                                                const struct devimg_target *label,
+                                                struct dvi_view bytes)
+{
+    const struct dvi_image_format *format = placed->no_code ? NULL : dvi_image_format_of(bytes);
+    if (format == NULL || !is_cpu(label) || format->format == DEVIMG_FORMAT_BITCODE ||
+        format->format == DEVIMG_FORMAT_SPIRV)
+        return format;
+    return NULL;
+}
+
 /* An image of a known format, or of none: facts, target, kernels. */
 static enum devimg_status describe_code(struct describing *d, uint32_t index,
                                         const struct dvi_placed *placed, struct dvi_view bytes,
@@ -248,12 +296,15 @@ static enum devimg_status describe_code(struct describing *d, uint32_t index,
     if (d->depth == DVI_BYTES)
         return DEVIMG_OK;
     struct devimg_image *image = &d->out->images.items[index].image;
-    const struct dvi_image_format *format = placed->no_code ? NULL : dvi_image_format_of(bytes);
     const struct devimg_target *label = target_of_label(placed->entry_id);
+    const struct dvi_image_format *format = format_of(placed, label, bytes);
     if (format == NULL) {
         image->target = label != NULL ? label->name : placed->arch;
-        if (placed->no_code || (label != NULL && strcmp(label->kind, "cpu") == 0)) {
-            image->note = note_both(d, image->note, "code for the host's CPU");
+        if (placed->no_code || is_cpu(label)) {
+            image->note = note_both(d, image->note,
+                                    placed->no_code ? "addresses of kernels that are code of the "
+                                                      "host program"
+                                                    : "code for the host's CPU");
             return DEVIMG_OK;
         }
         const bool known = placed->offload != DEVIMG_OFFLOAD_UNKNOWN &&
@@ -273,6 +324,7 @@ static enum devimg_status describe_code(struct describing *d, uint32_t index,
                                      .ip_version = DEVIMG_UNKNOWN,
                                      .product_family = DEVIMG_UNKNOWN,
                                      .core_family = DEVIMG_UNKNOWN,
+                                     .stepping = DEVIMG_UNKNOWN,
                                      .kernel_count = DEVIMG_UNKNOWN };
     image->format = format->format;
     DVI_TRY(keep_of_image(d, format->facts(bytes, &d->worker->arena, &facts, err), index, err));

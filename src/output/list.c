@@ -95,16 +95,30 @@ static void print_spread(FILE *file, const struct dvi_summary *s)
                 s->module_count);
 }
 
-/* Neither native nor portable: bitcode before the link, or what no reader here knows. */
+static bool is_host_code(const struct devimg_image *image)
+{
+    const struct devimg_target *row = devimg_target_find(image->target);
+    return row != NULL && strcmp(row->kind, "cpu") == 0;
+}
+
+/* Neither native nor portable: bitcode before the link, code for the host's CPU, or what no reader
+ * here knows. */
 static void print_other(FILE *file, const struct dvi_summary *s)
 {
+    bool for_host = false;
     for (size_t i = 0; i < s->groups.count; i++) {
-        if (s->groups.items[i].class != DVI_CLASS_OTHER)
+        const struct devimg_image *first = s->groups.items[i].first;
+        if (s->groups.items[i].class != DVI_CLASS_OTHER || first->format != DEVIMG_FORMAT_UNKNOWN)
             continue;
-        if (s->groups.items[i].first->format == DEVIMG_FORMAT_UNKNOWN) {
+        if (!is_host_code(first)) {
             fputs(" of a kind that could not be told", file);
             return;
         }
+        for_host = true;
+    }
+    if (for_host) {
+        fputs(" for the host's CPU, and for no GPU", file);
+        return;
     }
     fputs(" as ", file);
     print_formats(file, s, DVI_CLASS_OTHER);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Looking a target up by name, IP version or product family.
+ * Looking a target up by name, IP version, product family or core family.
  *
  * An Intel IP version is arch[31:22] release[21:14] reserved[13:6] revision[5:0].
  * Source: intel/compute-runtime shared/source/helpers/hw_ip_version.h; the reserved bits are
@@ -168,6 +168,14 @@ uint64_t dvi_target_former_ip(const struct devimg_target *target, size_t i)
 const struct devimg_target *dvi_target_of_product_family(uint64_t product_family)
 {
     return row_of(dvi_target_families, dvi_target_family_count, product_family);
+}
+
+const struct devimg_target *dvi_target_of_core_family(uint64_t core_family, size_t i)
+{
+    for (uint32_t k = 0; k < dvi_target_core_count; k++)
+        if (dvi_target_cores[k].number == core_family && i-- == 0)
+            return &dvi_targets[dvi_target_cores[k].row];
+    return NULL;
 }
 
 /** "12.55.8", or with `between` instead of the dots. */

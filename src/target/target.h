@@ -19,6 +19,8 @@ bool dvi_target_has_ip(const struct devimg_target *target, uint64_t ip_version);
 uint64_t dvi_target_former_ip(const struct devimg_target *target, size_t i);
 /** A row of the release whose zebin note 1 is `product_family`, or NULL. */
 const struct devimg_target *dvi_target_of_product_family(uint64_t product_family);
+/** The `i`th of such rows, one a product family, whose core family this is; NULL: no more. */
+const struct devimg_target *dvi_target_of_core_family(uint64_t core_family, size_t i);
 
 /** What an image is called: one name a device IP version; NULL: not stated, or in no table. */
 const struct devimg_target *dvi_target_of_image(const struct devimg_image *image);

@@ -6,8 +6,9 @@
 
 Judges: spirv-dis (kernels, sub-group sizes, features, version of SPIR-V), llvm-readelf (code
 sections and IntelGT notes of zebins), PyYAML (`.ze_info`), clang-offload-bundler (names of bundle
-sections). Images are cut out of the files by the offsets and sizes that devimg lists, so a wrong
-one is seen as well; frames are inflated by the zstd program.
+sections), and for patch tokens the zebin of the same kernels. Images are cut out of the files by
+the offsets and sizes that devimg lists, so a wrong one is seen as well; frames are inflated by the
+zstd program.
 
 Without FILE: the fixtures of tests/data/intel, and modules assembled by spirv-as. Of a file with
 many SPIR-V images, MODULES evenly spread ones are looked at (environment, default 200).
@@ -32,6 +33,8 @@ FEATURES = {"Float64": "fp64", "Float16": "fp16", "Float16Buffer": "fp16", "Int6
             "AtomicFloat64AddEXT": "atomic64", "JointMatrixINTEL": "matrix",
             "CooperativeMatrixKHR": "matrix", "VectorComputeINTEL": "esimd"}
 ASPECTS = {5: "fp16", 6: "fp64"}  # sycl::aspect
+NUMBERS = ("sub_group_size", "required_sub_group_size", "code_size", "registers", "private_size",
+           "spill_size", "slm_size", "scratch_size", "barrier_count", "features")
 SPVASM = {
     "modes": """
         OpCapability Addresses
@@ -295,6 +298,24 @@ class Comparison:
                 if index not in damaged:
                     self.image(path, record, image, data)
 
+    # --- patch tokens ---
+
+    def kernels_by_target(self, path):
+        """Of each image its kernels by name; an image alone in its file is for that file's target."""
+        record, = self.json("kernels", path)["files"]
+        return {(record["images"][k["image"]]["entry_id"], k["name"]): k for k in record["kernels"]}
+
+    def pair(self, old, new):
+        """Patch tokens and zebin of one compiler call: what both state is the same."""
+        left, right = self.kernels_by_target(old), self.kernels_by_target(new)
+        self.equal(old, "kernels as in the zebin", sorted(left, key=str), sorted(right, key=str))
+        for key in left.keys() & right.keys():
+            told = [f for f in NUMBERS if None not in (left[key][f], right[key][f])]
+            self.equal(old, "kernel as in the zebin", {f: left[key][f] for f in told},
+                       {f: right[key][f] for f in told})
+            self.equal(old, "numbers that the zebin has and the tokens lack",
+                       [f for f in NUMBERS if left[key][f] is None and right[key][f] is not None], [])
+
     def assembled(self):
         for name, text in SPVASM.items():
             source = self.scratch(name + ".spvasm", text.encode())
@@ -328,6 +349,10 @@ def main():
             kinds = {".so", ".o", ".ar", ".spv", ".zebin"}
             files = sorted(p for p in FIXTURES.iterdir() if p.suffix in kinds)
             c.assembled()
+            for old in sorted(FIXTURES.glob("*.oclelf")):
+                if old.with_suffix(".zebin").exists():
+                    c.pair(old, old.with_suffix(".zebin"))
+            c.pair(FIXTURES / "tokens_fat.ar", FIXTURES / "tokens_zfat.ar")
         for path in files:
             c.file(path)
     for what, count in sorted(c.counts.items()):

@@ -257,6 +257,53 @@ def zebin_kernels(d):
     return out
 
 
+def patchtoken_facts(d):
+    """Layout: IGC/AdaptorOCL/ocl_igc_shared/executable_format/patch_list.h (program header)."""
+    if bytes(d[:4]) != b"CTNI":
+        raise ValueError("device binary without CTNI")
+    return {"format": "patchtoken", "ip_version": None, "core_family": u32(d, 8),
+            "kernel_count": u32(d, 16)}
+
+
+def patchtoken_kernels(d):
+    """patch_list.h (kernel header), patch_shared.h (tokens); what they mean: compute-runtime
+    kernel_descriptor_from_patchtokens.cpp."""
+    at, out = 28 + u32(d, 24), []
+    for _ in range(u32(d, 16)):
+        name_size, list_size, code, *states = struct.unpack_from("<IIIIII", d, at + 12)
+        at += 40
+        name = text_at(d, at)
+        at += name_size + code + sum(states)
+        k = {"name": name, "sub_group_size": None, "required_sub_group_size": None,
+             "registers": None, "private_size": None, "spill_size": None, "slm_size": 0,
+             "code_size": code, "barrier_count": None, "matrix": False}
+        buffers, item, end = [0], None, at + list_size
+        while at + 8 <= end:
+            token, size = struct.unpack_from("<II", d, at)
+            words = struct.unpack_from("<%dI" % (size // 4 - 2), d, at + 8)
+            if token == 23:
+                k.update(sub_group_size=words[3], registers=words[20], matrix=bool(words[23]),
+                         barrier_count=(0, 1, 2, 4, 8, 16, 24, 32)[words[5]])
+            elif token == 15:
+                k["slm_size"] = words[1]
+            elif token in (18, 55):
+                buffers.append(words[1])
+            elif token == 38 and words[3]:
+                item = words[3:5]
+            elif token == 27:
+                text = bytes(d[at + 12:at + size])
+                found = re.search(rb"intel_reqd_sub_group_size\((\d+)\)", text)
+                k["required_sub_group_size"] = int(found[1]) if found else None
+            at += size
+        if at != end:
+            raise ValueError("patch tokens do not fill their list")
+        if item:
+            k["private_size"] = item[0] * (k["sub_group_size"] if item[1] else 1)
+            buffers.append(k["private_size"])
+        out.append({**k, "scratch_size": max(buffers), "scratch": max(buffers) > 0})
+    return out
+
+
 def spirv_text(d, at):
     end = d.index(b"\0", at)
     return bytes(d[at:end]).decode("utf-8", "surrogateescape")
@@ -312,7 +359,9 @@ class Reader:
             image.update(compression="zstd", size=size)
             d, offset = inflate(d, size), None
         kernels = None
-        if is_ocloc(d):
+        if image.get("entry_id") == "native_cpu":  # a table of host addresses
+            image.update(format="unknown", ip_version=None)
+        elif is_ocloc(d):
             image.update(format="archive", ip_version=None)
             for name, at, size in ar_members(d):
                 if name.startswith("pad_"):
@@ -330,15 +379,16 @@ class Reader:
                 if self.want == "all":
                     kernels = zebin_kernels(d)
             elif device:
-                body = elf.bytes(device[0])
-                if bytes(body[:4]) != b"CTNI":
-                    raise ValueError("device binary without CTNI")
-                image.update(format="patchtoken", ip_version=None, kernel_count=u32(body, 16))
+                kernels = self.patchtoken(image, elf.bytes(device[0]))
+            elif elf.type == 0xff04 and elf.machine == 62:  # of the OpenCL CPU runtime
+                image.update(format="unknown", ip_version=None)
             elif spirv:
                 image.update(format="spirv", ip_version=None, wrapped_size=spirv[0]["size"])
                 kernels = self.spirv(elf.bytes(spirv[0]))
             else:
                 raise ValueError("ELF image of no known kind")
+        elif bytes(d[:4]) == b"CTNI":
+            kernels = self.patchtoken(image, d)
         elif len(d) >= 20 and u32(d, 0) == 0x07230203:
             image.update(format="spirv", ip_version=None)
             kernels = self.spirv(d)
@@ -354,6 +404,10 @@ class Reader:
             for k in kernels:
                 self.kernels.append({"image": index, **k})
         return index
+
+    def patchtoken(self, image, d):
+        image.update(patchtoken_facts(d))
+        return patchtoken_kernels(d) if self.want == "all" else None
 
     def spirv(self, d):
         if self.want != "all":

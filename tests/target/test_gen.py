@@ -231,8 +231,13 @@ class Tables(unittest.TestCase):
         self.refused("intel.tsv", 2, "0x10 is not in product-families.tsv")
 
     def test_family_twice(self):
-        line = self.add("product-families.tsv", "0x4f6\tIGFX_DG2\tdg2-g10\tnowhere")
+        line = self.add("product-families.tsv", "0x4f6\tIGFX_DG2\t0xc07\tdg2-g10\tnowhere")
         self.refused("product-families.tsv", line, "duplicate product_family 0x4f6")
+
+    def test_core_of_another_family(self):
+        self.change("product-families.tsv", "0x4f6", "core_family", "0xc08")
+        line = self.line_of("intel.tsv", "acm-g10") + 1
+        self.refused("intel.tsv", line, "patchtoken_core 3079: product-families.tsv has 3080")
 
     def test_sycl_name_of_another_target(self):
         line = self.change("sycl-arch.tsv", "intel_gpu_dg2_g10", "target", "dg2-g11")

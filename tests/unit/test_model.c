@@ -594,6 +594,93 @@ static void what_is_no_regular_file_is_io(void **state)
     assert_null(file);
 }
 
+/* The target, and whether it is that of a family, of the one image in `f`; the note if there is no
+ * target. */
+static void expect_target(const struct file *f, const char *target, const char *note)
+{
+    struct devimg_file *file = open_file(f);
+    assert_int_equal(devimg_image_count(file), 1);
+    assert_int_equal(devimg_finding_count(file), 0);
+    const struct devimg_image *image = devimg_image_at(file, 0);
+    assert_int_equal(image->family_only, target != NULL);
+    if (target != NULL)
+        assert_string_equal(image->target, target);
+    else
+        assert_null(image->target);
+    if (note != NULL)
+        assert_non_null(strstr(image->note, note));
+    else
+        assert_true(image->note == NULL || strstr(image->note, "core family") == NULL);
+    devimg_close(file);
+}
+
+/* Core families: igfxfmid.h, PlatformGmdIdTable.cpp of intel-graphics-compiler. PVC alone is
+ * Xe-HPC; DG2 shares Xe-HPG with Meteor Lake and Arrow Lake. */
+static void core_family_names_a_target_where_one_product_has_it(void **state)
+{
+    (void)state;
+    struct file tokens = load("sg16_tgllp_32.gen"), zebin = load("basic_exe_ff12.zebin");
+    expect_target(&tokens, NULL,
+                  "names no product, only core family 0x12 (tgllp, rkl, adl-s, adl-p, adl-n, dg1), "
+                  "stepping 0");
+    set(&tokens, 8, 0xc08, 4);
+    expect_target(&tokens, "pvc", NULL);
+    set(&tokens, 8, 11, 4);
+    expect_target(&tokens, "bdw", NULL);
+    set(&tokens, 8, 0xc07, 4);
+    set(&tokens, 20, 8, 4);
+    expect_target(&tokens, NULL, "only core family 0xc07 (dg2-g10, mtl-u, arl-h), stepping 8");
+    set(&tokens, 8, 0xffff, 4);
+    expect_target(&tokens, NULL, "names no product, only core family 0xffff, stepping 8");
+    free(tokens.bytes);
+    /* a zebin of the old form, its notes made those of another owner */
+    for (size_t i = 0; i + 8 <= zebin.size; i++)
+        if (memcmp(zebin.bytes + i, "IntelGT", 8) == 0)
+            zebin.bytes[i] = 'X';
+    expect_target(&zebin, "dg2-g10", NULL); /* e_machine is a product family */
+    set(&zebin, 48, 1u << 15, 4);           /* and now a core family */
+    set(&zebin, 18, 0xc08, 2);
+    expect_target(&zebin, "pvc", NULL);
+    set(&zebin, 18, 0xc07, 2);
+    expect_target(&zebin, NULL, "names no product, only core family 0xc07 (dg2-g10, mtl-u, arl-h)");
+    free(zebin.bytes);
+}
+
+/* Whatever stands under the label of a CPU. */
+static void code_for_the_host_is_never_damage(void **state)
+{
+    (void)state;
+    static const char *const labels[] = { "spir64_x86_64", "spir64_x86_64-unknown-unknown",
+                                          "native_cpu" };
+    struct file codes[5] = { load("basic_x86_64.oclelf"),
+                             load("spill_dg2-g10.oclelf"),
+                             load("bad_zebin_truncated.zebin"),
+                             load("lib_cpu.so"),
+                             { 0 } };
+    (void)put(&codes[4], "any bytes", 9);
+    for (size_t i = 0; i < sizeof labels / sizeof labels[0]; i++)
+        for (size_t k = 0; k < 5; k++) {
+            struct file f = object();
+            const struct spec spec = { labels[i], &codes[k], { "abc" } };
+            add(&f, &spec, 1);
+            finish(&f);
+            struct devimg_file *file = open_file(&f);
+            assert_int_equal(devimg_read_kernels(file, NULL), DEVIMG_OK);
+            assert_int_equal(devimg_record_at(file, 0)->status, DEVIMG_RECORD_OK);
+            assert_int_equal(devimg_finding_count(file), 0);
+            assert_int_equal(devimg_image_count(file), 1);
+            const struct devimg_image *image = devimg_image_at(file, 0);
+            assert_string_equal(image->target, i < 2 ? "spir64_x86_64" : "native_cpu");
+            assert_int_equal(image->format, DEVIMG_FORMAT_UNKNOWN);
+            assert_non_null(strstr(image->note, i < 2 ? "host's CPU" : "host program"));
+            assert_int_equal(devimg_kernel_count(file), 0);
+            devimg_close(file);
+            free(f.bytes);
+        }
+    for (size_t k = 0; k < 5; k++)
+        free(codes[k].bytes);
+}
+
 static void unknown_bytes_are_unsupported(void **state)
 {
     (void)state;
@@ -827,6 +914,8 @@ int main(void)
         cmocka_unit_test(thin_archive_opens_no_other_file),
         cmocka_unit_test(members_and_depth_have_limits),
         cmocka_unit_test(what_is_no_regular_file_is_io),
+        cmocka_unit_test(core_family_names_a_target_where_one_product_has_it),
+        cmocka_unit_test(code_for_the_host_is_never_damage),
         cmocka_unit_test(unknown_bytes_are_unsupported),
         cmocka_unit_test(file_cut_while_it_is_open_stays_readable_when_read_whole),
         cmocka_unit_test(long_name_that_entries_share_takes_little_time),

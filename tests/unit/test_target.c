@@ -170,6 +170,23 @@ static void product_family_has_one_name(void **state)
     assert_null(dvi_target_of_product_family(0x4f6 | UINT64_C(1) << 32));
 }
 
+/* IGC's PlatformGmdIdTable.cpp: Xe-HPC is PVC alone; Xe-HPG is DG2, Meteor Lake, Arrow Lake. */
+static void core_family_has_a_row_each_product_family(void **state)
+{
+    (void)state;
+    assert_string_equal(name_of(dvi_target_of_core_family(0xc08, 0)), "pvc");
+    assert_null(dvi_target_of_core_family(0xc08, 1));
+    assert_string_equal(name_of(dvi_target_of_core_family(11, 0)), "bdw");
+    assert_null(dvi_target_of_core_family(11, 1));
+    assert_string_equal(name_of(dvi_target_of_core_family(0xc07, 0)), "dg2-g10");
+    assert_string_equal(name_of(dvi_target_of_core_family(0xc07, 1)), "mtl-u");
+    assert_string_equal(name_of(dvi_target_of_core_family(0xc07, 2)), "arl-h");
+    assert_null(dvi_target_of_core_family(0xc07, 3));
+    assert_null(dvi_target_of_core_family(0, 0));
+    assert_null(dvi_target_of_core_family(DEVIMG_UNKNOWN, 0));
+    assert_null(dvi_target_of_core_family(0xc08 | UINT64_C(1) << 32, 0));
+}
+
 /** "a,b | unknown | repeated" of a list. */
 static void expect_set(const char *list, const char *expected)
 {
@@ -328,6 +345,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(former_ip_still_names_its_target),
         cmocka_unit_test(target_has_its_present_and_former_ips),
         cmocka_unit_test(product_family_has_one_name),
+        cmocka_unit_test(core_family_has_a_row_each_product_family),
         cmocka_unit_test(list_is_trimmed_and_keeps_its_order),
         cmocka_unit_test(repeated_name_collapses),
         cmocka_unit_test(unknown_names_are_all_said),

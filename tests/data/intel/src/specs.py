@@ -39,3 +39,7 @@ w("obj_packager", loose=[dict(section=".llvm.offloading", file="packed.bin", ali
 w("lib_garbage", loose=[dict(section="__CLANG_OFFLOAD_BUNDLE__sycl-spir64_gen", file="concat_garbage.bin")])
 w("lib_zstd_cut", ctor=True, images=[dict(target=G, format=4, file="zfat_sg16.ar.zst.cut", rawsize=R("zfat_sg16.ar"), entries=["row_sum_sg16"])])
 w("lib_hcf", loose=[dict(section=".rodata", file="axpy.hcf", align=1)])
+w("lib_cpu", ctor=True, images=[dict(target="spir64_x86_64", format=2, file="basic_x86_64.oclelf", entries=B),
+                                dict(target="native_cpu", section=".rodata.native_cpu", format=1, file="table", entries=B),
+                                dict(spv[0])])
+w("lib_cpu_sections", loose=[dict(section="__CLANG_OFFLOAD_BUNDLE__sycl-spir64_x86_64", file="concat_cpu.bin")])
