@@ -10,8 +10,10 @@ shift
 cache=$here/../build/bench
 mkdir -p "$cache"
 "${CC:-cc}" -std=c17 -O2 -D_GNU_SOURCE "$here/zstd_loop.c" -o "$cache/zstd_loop" -lzstd -pthread
-"${CC:-cc}" -std=c17 -O2 -D_GNU_SOURCE -I"$here/../include" "$here/decode.c" -o "$cache/decode" \
-  "$(dirname "$devimg")/libdevimg.a" -lzstd -lyaml -ljansson -pthread
+built=$(dirname "$devimg")
+libraries=$(PKG_CONFIG_PATH=$built/../meson-uninstalled pkg-config --static --libs-only-l devimg)
+# shellcheck disable=SC2086 # words
+"${CC:-cc}" -std=c17 -O2 -D_GNU_SOURCE -I"$here/../include" "$here/decode.c" -o "$cache/decode" "$built/libdevimg.a" ${libraries/-ldevimg/}
 files=("$@")
 if [ ${#files[@]} = 0 ]; then
   for name in rng vm; do
