@@ -19,11 +19,11 @@ if [ ${#files[@]} = 0 ]; then
   for name in rng vm; do
     lib=$cache/libmkl_sycl_$name.so.6
     if [ ! -f "$lib" ]; then
-      wheel=$(ls "${DEVIMG_WHEELS:-$cache}"/onemkl_sycl_${name}-2026.2.0-*.whl 2>/dev/null | head -1)
+      wheel=$(find "${DEVIMG_WHEELS:-$cache}" -maxdepth 1 -name "onemkl_sycl_${name}-2026.2.0-*.whl" -print -quit)
       if [ -z "$wheel" ]; then
         python3 -m pip download -q --no-deps --only-binary=:all: --platform manylinux_2_28_x86_64 --python-version 3.11 \
           --dest "$cache" "onemkl-sycl-$name==2026.2.0" </dev/null
-        wheel=$(ls "$cache"/onemkl_sycl_${name}-2026.2.0-*.whl | head -1)
+        wheel=$(find "$cache" -maxdepth 1 -name "onemkl_sycl_${name}-2026.2.0-*.whl" -print -quit)
       fi
       python3 -m zipfile -e "$wheel" "$cache/x"
       find "$cache/x" -name "libmkl_sycl_$name.so.6" -exec mv {} "$lib" \;
