@@ -29,6 +29,7 @@ struct describing {
     uint32_t nesting;
     uint32_t parent; /* of what is found now, index in `out` */
     struct bytes_at_hand hand;
+    char inflated_name[64]; /* source of the bytes that inflate_inside() hands out */
 };
 
 bool dvi_is_portable_label(const char *entry_id)
@@ -398,10 +399,11 @@ static enum devimg_status inflate_inside(struct dvi_found *found, struct dvi_vie
     const bool is_zstd = dvi_zstd_match(stored);
     struct dvi_zstd_frame frame = { 0 };
     enum devimg_status status = DEVIMG_OK;
-    char source[64];
-    (void)snprintf(source, sizeof source, "inflated bundle of 0x%" PRIx64, stored.offset);
+    const char *source = d->inflated_name;
     if (d->hand.inflated)
         return dvi_fail(err, DEVIMG_UNSUPPORTED, stored, 0, "compressed inside of compressed");
+    (void)snprintf(d->inflated_name, sizeof d->inflated_name, "inflated bundle of 0x%" PRIx64,
+                   stored.offset);
     if (is_zstd)
         status = dvi_zstd_frame_at(stored, &frame, err);
     if (status == DEVIMG_OK)
