@@ -10,6 +10,8 @@
  *                                              file, by clang from llvm.org, SYCL images
  *    .sycl_fatbin                              the same
  *
+ * Linkers of Windows keep eight bytes of a name in linked files: "__CLANG_" for images of every
+ * target.
  * Images stand one after another at multiples of 8 or 16, with zero bytes between. What a
  * descriptor names is claimed already; the rest stands here.
  * Sources: intel/llvm clang/tools/clang-offload-bundler (object files), ClangOffloadWrapper.cpp,
@@ -94,43 +96,55 @@ static enum devimg_status walk_gap(struct walk *w, struct dvi_view gap, struct d
     return DEVIMG_OK;
 }
 
-/* Does the section hold images? `*label` is then what its name says of them, or empty. */
+/* What a section's name says of the images in it. */
+struct label {
+    struct dvi_view text; /* entry id or target; empty: nothing */
+    bool is_target;       /* the whole name is a target of SYCL */
+    bool is_bundle;       /* __CLANG_OFFLOAD_BUNDLE__ */
+};
+
+/* Does the section hold images? */
 static bool holds_images(const struct dvi_object *object, const struct dvi_section *section,
-                         struct dvi_view *label)
+                         struct label *label)
 {
     static const char *const targets[] = { "spir64_gen", "spir64_x86_64", "spir64",
                                            "spirv64",    "native_cpu",    "spir" };
     const struct dvi_view name = section->name;
-    *label = dvi_from(name, name.size);
+    *label = (struct label){ .text = dvi_from(name, name.size) };
     if (name.size > PREFIX_SIZE && dvi_starts_with(name, prefix, PREFIX_SIZE)) {
-        *label = dvi_from(name, PREFIX_SIZE);
-        return !dvi_starts_with(*label, "host-", 5);
+        label->text = dvi_from(name, PREFIX_SIZE);
+        label->is_bundle = true;
+        return !dvi_starts_with(label->text, "host-", 5);
     }
     for (size_t i = 0; i < sizeof targets / sizeof targets[0]; i++)
-        if (dvi_equals(name, targets[i])) {
-            *label = name;
+        if (dvi_object_names(object, section, targets[i])) {
+            label->text = dvi_view_of(targets[i], strlen(targets[i]), name.source);
+            label->is_target = true;
             return true;
         }
-    return dvi_equals(name, ".llvm.offloading") || dvi_equals(name, ".sycl_fatbin") ||
+    label->is_bundle = dvi_object_names(object, section, prefix); /* cut: of any target */
+    return label->is_bundle || dvi_object_names(object, section, ".llvm.offloading") ||
+           dvi_object_names(object, section, ".sycl_fatbin") ||
            (object->kind == DEVIMG_KIND_ELF && section->type == (uint32_t)SHT_LLVM_OFFLOADING);
 }
 
 static enum devimg_status walk_section(const struct dvi_object *object,
-                                       const struct dvi_section *section, struct dvi_view label,
+                                       const struct dvi_section *section, const struct label *label,
                                        struct dvi_claims *claims, struct dvi_found *found,
                                        struct devimg_error *err)
 {
-    const bool is_target = label.size > 0 && label.size == section->name.size;
+    const bool is_bundle = label->is_bundle || label->is_target;
     struct walk w = { .object = object,
                       .claims = claims,
                       .found = found,
-                      .outer = dvi_placed_unknown(section->data,
-                                                  label.size > 0 ? "clang-bundle" : "none"),
+                      .outer =
+                          dvi_placed_unknown(section->data, is_bundle ? "clang-bundle" : "none"),
                       .damaged_left = MOST_DAMAGED };
-    w.outer.offload = is_target ? DEVIMG_OFFLOAD_SYCL : dvi_clang_offload(label);
+    w.outer.offload = label->is_target ? DEVIMG_OFFLOAD_SYCL : dvi_clang_offload(label->text);
     w.outer.section = dvi_arena_text(found->arena, section->name);
-    w.outer.entry_id = label.size > 0 ? dvi_arena_text(found->arena, label) : NULL;
-    if (w.outer.section == NULL || (w.outer.entry_id == NULL && label.size > 0))
+    if (label->text.size > 0)
+        w.outer.entry_id = dvi_arena_text(found->arena, label->text);
+    if (w.outer.section == NULL || (w.outer.entry_id == NULL && label->text.size > 0))
         return dvi_fail_memory(err, section->name.source);
     uint64_t at = 0;
     struct dvi_view gap = { 0 };
@@ -144,12 +158,12 @@ static enum devimg_status walk_object(struct dvi_object *object, struct dvi_clai
 {
     for (size_t i = 0; i < object->section_count; i++) {
         const struct dvi_section *section = &object->sections[i];
-        struct dvi_view label = { 0 };
+        struct label label = { 0 };
         if (!holds_images(object, section, &label))
             continue;
         if (!dvi_claims_charge(claims, section->data.size + section->name.size))
             return dvi_fail(err, DEVIMG_MALFORMED, section->data, 0, "bundle sections overlap");
-        const enum devimg_status status = walk_section(object, section, label, claims, found, err);
+        const enum devimg_status status = walk_section(object, section, &label, claims, found, err);
         DVI_TRY(dvi_found_damage(found, status, err));
     }
     return DEVIMG_OK;

@@ -47,8 +47,8 @@ static bool visit_symbol(void *context, const struct dvi_symbol *symbol)
     struct walk *w = context;
     if (symbol->kind == DVI_SYMBOL_FILE)
         enter_file(w, dvi_symbol_name(symbol));
-    if (!symbol->local) /* local symbols come first */
-        return false;
+    if (!symbol->local) /* in ELF, local symbols come first */
+        return w->object->kind != DEVIMG_KIND_ELF;
     if (symbol->kind != DVI_SYMBOL_OTHER || !symbol->defined || !w->has_host ||
         symbol->addr < w->descriptors[0].addr || symbol->addr > w->descriptors[w->count - 1].addr)
         return true;

@@ -8,7 +8,7 @@
  *
  * file     0 magic "\x7fELF"    4 class u8 (1: 32, 2: 64 bits)    5 data u8 (1: little-endian)
  *         16 type u16          18 machine u16
- *      28/32 segments at       32/40 sections at                  (words)
+ *      24/24 entry             28/32 segments at                  32/40 sections at  (words)
  *      42/54 segments: entry size u16, count u16 (0xffff: `info` of section 0)
  *      46/58 sections: entry size u16, count u16 (0: `size` of section 0), index of the names u16
  *            (0xffff: `link` of section 0)
@@ -37,14 +37,11 @@ enum { SHN_XINDEX = 0xffff };
 enum { MOST_REPORTS = 16 };
 /* Names may share bytes, so their total is no sum that the file bounds; each of them is bounded. */
 enum { MOST_NAME_BYTES = 4096 };
-/* Relocatable objects: the first made-up address, and what lies between two sections at least, so
- * that the end of one is never the start of another. */
-enum { FIRST_ADDR = 0x1000, GAP = 16 };
 
 struct file_header {
     bool wide;
     uint16_t type, machine;
-    uint64_t segments_at, sections_at;
+    uint64_t entry, segments_at, sections_at;
     uint16_t segment_size, section_size;
     uint64_t segment_count, section_count, names_index;
 };
@@ -117,7 +114,8 @@ static enum devimg_status read_file_header(struct dvi_view file, struct file_hea
     dvi_skip(&c, 10);
     h.type = dvi_le16(&c);
     h.machine = dvi_le16(&c);
-    dvi_skip(&c, h.wide ? 12 : 8); /* version, entry */
+    dvi_skip(&c, 4); /* version */
+    h.entry = word(&c, h.wide);
     h.segments_at = word(&c, h.wide);
     h.sections_at = word(&c, h.wide);
     dvi_skip(&c, 6); /* flags, size of this header */
@@ -231,24 +229,6 @@ static void extend_counts(const struct dvi_object *o, struct file_header *h)
         h->segment_count = first.info;
 }
 
-static bool is_power_of_two(uint64_t n)
-{
-    return n != 0 && (n & (n - 1)) == 0;
-}
-
-/* Relocatable objects: the next free range of addresses. False: there is none of that size. */
-static bool make_addr(uint64_t *next, const struct dvi_elf_header *h, uint64_t *addr)
-{
-    const uint64_t most = UINT64_C(1) << 62;
-    const uint64_t align = is_power_of_two(h->align) && h->align <= 1U << 30 ? h->align : 1;
-    const uint64_t start = (*next + align - 1) & ~(align - 1);
-    if (start > most || h->size > most - start)
-        return false;
-    *addr = start;
-    *next = start + h->size + GAP;
-    return true;
-}
-
 /* One section from its header; `*next` is the next address to give away. */
 static enum devimg_status make_section(const struct dvi_object *o, const struct dvi_elf_header *h,
                                        uint64_t *next, struct dvi_section *out,
@@ -267,7 +247,7 @@ static enum devimg_status make_section(const struct dvi_object *o, const struct 
         s->unmapped =
             (h->flags & SHF_ALLOC) == 0 || ((h->flags & SHF_TLS) != 0 && h->type == SHT_NOBITS);
     } else {
-        s->unmapped = !make_addr(next, h, &s->addr);
+        s->unmapped = !dvi_made_addr(next, h->size, h->align, &s->addr);
         if (s->unmapped)
             return dvi_fail(err, DEVIMG_MALFORMED, s->data, 0,
                             "section \"%.*s\": size %" PRIu64 " fits in no address space",
@@ -306,7 +286,7 @@ static enum devimg_status make_sections(struct dvi_object *o, uint64_t names_ind
     struct names names = section_names(o, names_index, count);
     struct devimg_error found;
     size_t damaged = 0;
-    uint64_t next = FIRST_ADDR;
+    uint64_t next = 0;
     for (size_t i = 0; i < count; i++) {
         const struct dvi_elf_header h = dvi_elf_header_at(o, i);
         sections[i].name = name_at(&names, h.name);
@@ -423,6 +403,7 @@ static enum devimg_status open_elf(struct dvi_object *o, struct devimg_error *er
     o->pointer_size = h.wide ? 8 : 4;
     o->is_linked = h.type != ET_REL;
     o->fixed_address = h.type == ET_EXEC;
+    o->has_entry = h.entry != 0;
     extend_counts(o, &h);
     const bool whole = take_table(o, "section table", h.sections_at, h.section_count,
                                   h.section_size, h.wide ? 64 : 40, &elf->headers);

@@ -63,7 +63,8 @@ static void report_overlap(struct dvi_object *o)
         if (b->addr - a->addr >= a->size)
             continue;
         (void)dvi_fail(&found, DEVIMG_MALFORMED, b->data, 0,
-                       "segments overlap: at 0x%" PRIx64 " and 0x%" PRIx64, a->addr, b->addr);
+                       "%s overlap: at 0x%" PRIx64 " and 0x%" PRIx64,
+                       o->kind == DEVIMG_KIND_PE ? "sections" : "segments", a->addr, b->addr);
         dvi_object_damage(o, &found);
         o->pointers_partial = true;
         return;
@@ -121,7 +122,8 @@ struct dvi_view dvi_symbol_name(const struct dvi_symbol *symbol)
     if (bytes.size > MOST_NAME_BYTES)
         bytes.size = MOST_NAME_BYTES;
     const uint8_t *end = memchr(bytes.data, 0, bytes.size);
-    bytes.size = end != NULL ? (size_t)(end - bytes.data) : 0;
+    if (end != NULL || !symbol->name_fixed)
+        bytes.size = end != NULL ? (size_t)(end - bytes.data) : 0;
     return bytes;
 }
 
@@ -167,6 +169,30 @@ struct dvi_view dvi_object_from(const struct dvi_object *o, uint64_t addr)
 {
     const struct dvi_section *s = dvi_object_region_of(o, addr);
     return s != NULL ? dvi_from(s->data, addr - s->addr) : dvi_from(o->file, o->file.size);
+}
+
+bool dvi_object_names(const struct dvi_object *o, const struct dvi_section *section,
+                      const char *name)
+{
+    enum { KEPT = 8 }; /* IMAGE_SIZEOF_SHORT_NAME */
+    return dvi_equals(section->name, name) ||
+           (o->kind == DEVIMG_KIND_PE && section->name.size == KEPT && strlen(name) > KEPT &&
+            memcmp(section->name.data, name, KEPT) == 0);
+}
+
+bool dvi_made_addr(uint64_t *next, uint64_t size, uint64_t align, uint64_t *addr)
+{
+    /* between two sections lies something, so that the end of one is never the start of another */
+    enum { FIRST = 0x1000, GAP = 16 };
+    const uint64_t most = UINT64_C(1) << 62;
+    const bool is_power_of_two = align != 0 && (align & (align - 1)) == 0;
+    const uint64_t mask = is_power_of_two && align <= 1U << 30 ? align - 1 : 0;
+    const uint64_t start = ((*next != 0 ? *next : FIRST) + mask) & ~mask;
+    if (start > most || size > most - start)
+        return false;
+    *addr = start;
+    *next = start + size + GAP;
+    return true;
 }
 
 size_t dvi_object_pointer_from(const struct dvi_object *o, uint64_t addr)

@@ -11,7 +11,7 @@ struct dvi_section {
                              where the file is cut */
     uint64_t addr;        /* in a relocatable object: made up, so that no two sections overlap */
     uint64_t size;        /* in memory */
-    uint32_t type;        /* as the format numbers it */
+    uint32_t type;        /* as the format numbers it; COFF and PE: the characteristics */
     bool executable;      /* holds host code */
     bool unmapped;        /* has no address of its own: debug information of a linked file, .tbss */
 };
@@ -26,13 +26,16 @@ enum dvi_symbol_kind { DVI_SYMBOL_OTHER, DVI_SYMBOL_FUNCTION, DVI_SYMBOL_FILE };
 
 struct dvi_symbol {
     struct dvi_view name_bytes; /* from the name's first byte on: see dvi_symbol_name() */
+    bool name_fixed;            /* they are a field of fixed size, which a name may fill */
     uint64_t addr;              /* in the object's address space; 0: not defined here */
+    uint64_t slot;              /* PE import: where the loader writes its address; 0: none */
     bool defined;
     bool local;
     enum dvi_symbol_kind kind;
 };
 
-/** The name; empty when the symbol has none, or none that ends within 4,096 bytes. */
+/** The name, up to its NUL or the end of its field; empty when the symbol has none, or none that
+ *  ends within 4,096 bytes. */
 struct dvi_view dvi_symbol_name(const struct dvi_symbol *symbol);
 
 /** Called for each symbol in table order; false ends the walk. */
@@ -74,6 +77,7 @@ struct dvi_object {
     unsigned pointer_size; /* 4 or 8 */
     bool is_linked;        /* executable or shared library: addresses are final */
     bool fixed_address;    /* linked to run where it says: its own pointers need no relocations */
+    bool has_entry;        /* linked: it names a place where running it, or loading it, starts */
     bool pointers_partial; /* some relocations are of a kind, or in a state, that is not read */
 
     const struct dvi_section *sections; /* in table order; segments where no table is left */
@@ -151,8 +155,16 @@ const struct dvi_pointer *dvi_object_pointer_at(const struct dvi_object *o, uint
 /** The index of the first pointer at or after `addr`. */
 size_t dvi_object_pointer_from(const struct dvi_object *o, uint64_t addr);
 
+/** True for that name, and in a PE also for its first eight bytes: its linkers keep no more. */
+bool dvi_object_names(const struct dvi_object *o, const struct dvi_section *section,
+                      const char *name);
+
 /** For formats: pass on what is wrong with one table or entry; the rest is read on. */
 void dvi_object_damage(const struct dvi_object *o, const struct devimg_error *found);
+
+/** For formats: in a relocatable object, the next range of addresses that no section has; `*next`
+ *  starts at 0. False: there is none of that size. */
+bool dvi_made_addr(uint64_t *next, uint64_t size, uint64_t align, uint64_t *addr);
 
 /**
  * For formats: sort items that begin with their `uint64_t addr`. Equal addresses keep their order;

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How AArch64 code hands a descriptor over:
+ *
+ *   adrp x0, page; add x0, x0, #low12; bl __sycl_register_lib
+ */
+#include "bundle/registration.h"
+
+static uint64_t sign_extended(uint64_t value, unsigned bits)
+{
+    const uint64_t sign = (uint64_t)1 << (bits - 1);
+    return (value ^ sign) - sign;
+}
+
+enum { INSTRUCTION = 4, WITHIN = 8 };
+
+/* -mcmodel=large: `movz` sets 16 bits of a register, each `movk` right behind it 16 others. */
+static uint64_t moved_aarch64(struct dvi_view code, size_t at)
+{
+    const uint32_t movk = 0xf2800000;
+    const uint32_t first = dvi_peek32(code, at);
+    uint64_t value = 0;
+    for (size_t i = at; i + 4 <= code.size && i < at + (size_t)4 * INSTRUCTION; i += INSTRUCTION) {
+        const uint32_t word = dvi_peek32(code, i);
+        if (i > at && ((word & 0xff800000) != movk || (word & 31) != (first & 31)))
+            break;
+        value |= (uint64_t)(word >> 5 & 0xffff) << (word >> 21 & 3) * 16;
+    }
+    return value;
+}
+
+/* The address that the instruction at `at` makes; 0: none. `adrp` sets a page in a register; the
+ * `add` that completes it follows within a few instructions. */
+static uint64_t address_aarch64(struct dvi_view code, uint64_t addr, size_t at)
+{
+    const uint32_t adr = 0x10000000, adrp = 0x90000000, add = 0x91000000, movz = 0xd2800000;
+    const uint32_t word = dvi_peek32(code, at);
+    const uint64_t immediate = sign_extended((word >> 5 & 0x7ffff) << 2 | (word >> 29 & 3), 21);
+    if ((word & 0xff800000) == movz)
+        return moved_aarch64(code, at);
+    if ((word & 0x9f000000) == adr)
+        return addr + at + immediate;
+    if ((word & 0x9f000000) != adrp)
+        return 0;
+    const uint64_t page = ((addr + at) & ~(uint64_t)0xfff) + (immediate << 12);
+    for (size_t i = at + INSTRUCTION; i + 4 <= code.size && i <= at + INSTRUCTION * WITHIN;
+         i += 4) {
+        const uint32_t next = dvi_peek32(code, i);
+        if ((next & 0xffc00000) == add && (next >> 5 & 31) == (word & 31))
+            return page + (next >> 10 & 0xfff);
+    }
+    return 0;
+}
+
+/* What `add` makes of the page that the `adrp` at `at` sets, also in two steps: GCC's section
+ * anchors keep the address of one constant and count others from it. */
+static void scan_page(const struct dvi_registration *r, struct dvi_view code, uint64_t addr,
+                      size_t at)
+{
+    enum { REACH = 64 * INSTRUCTION };
+    const uint32_t adrp = 0x90000000, add = 0x91000000;
+    const uint32_t first = dvi_peek32(code, at);
+    const uint64_t immediate = sign_extended((first >> 5 & 0x7ffff) << 2 | (first >> 29 & 3), 21);
+    uint64_t values[32] = { 0 };
+    uint32_t known = (uint32_t)1 << (first & 31);
+    values[first & 31] = ((addr + at) & ~(uint64_t)0xfff) + (immediate << 12);
+    for (size_t i = at + INSTRUCTION; i + 4 <= code.size && i <= at + REACH && known != 0;
+         i += INSTRUCTION) {
+        const uint32_t word = dvi_peek32(code, i);
+        const uint32_t to = word & 31, from = word >> 5 & 31;
+        if ((word & 0x9f000000) == adrp)
+            known &= ~((uint32_t)1 << to);
+        if ((word & 0xff800000) != add || (known >> from & 1) == 0)
+            continue;
+        const unsigned shift = (word >> 22 & 1) != 0 ? 12 : 0;
+        values[to] = values[from] + ((uint64_t)(word >> 10 & 0xfff) << shift);
+        known |= (uint32_t)1 << to;
+        dvi_registration_mark(r, values[to], DEVIMG_MAYBE);
+    }
+}
+
+static void scan_aarch64(const struct dvi_registration *r, struct dvi_view code, uint64_t addr)
+{
+    for (size_t at = -addr & 3; at + 4 <= code.size; at += INSTRUCTION) {
+        const uint64_t literal = dvi_peek64(code, at); /* -mcmodel=large of GCC */
+        if ((dvi_peek32(code, at) & 0x9f000000) == 0x90000000)
+            scan_page(r, code, addr, at);
+        else
+            dvi_registration_mark(r, address_aarch64(code, addr, at), DEVIMG_MAYBE);
+        if (dvi_registration_in_reach(r, literal))
+            dvi_registration_mark(r, literal, DEVIMG_MAYBE);
+    }
+}
+
+static uint64_t follow_aarch64(const struct dvi_registration *r, struct dvi_view code,
+                               uint64_t addr)
+{
+    uint64_t loaded = 0;
+    for (size_t at = 0; at + 4 <= code.size; at += INSTRUCTION) {
+        const uint32_t word = dvi_peek32(code, at);
+        const uint64_t made = address_aarch64(code, addr, at);
+        const bool calls = word >> 26 == 0x25, jumps = word >> 26 == 0x05; /* bl, b */
+        if (made != 0)
+            loaded = made;
+        if (calls || jumps)
+            dvi_registration_mark(r, loaded, r->handed_over);
+        if (jumps || word == 0xd65f03c0) /* ret */
+            return addr + at + INSTRUCTION;
+        if (calls)
+            loaded = 0;
+    }
+    return addr + code.size;
+}
+
+const struct dvi_registration_machine dvi_registration_aarch64 = {
+    .name = "aarch64",
+    .follow = follow_aarch64,
+    .scan = scan_aarch64,
+};

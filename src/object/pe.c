@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * PE: Windows programs and DLLs, 32 and 64 bits. Addresses are those of the preferred image base,
+ * as the words in the file state them. Sources: Microsoft, "PE Format". More in docs/format/pe.md.
+ *
+ * file      0 "MZ"         60 header at u32
+ * header    0 "PE\0\0"      4 header, sections and symbols of COFF: coff.c
+ * optional  0 magic u16 (0x10b: 32 bits, 0x20b: 64)       16 entry u32
+ *          28/24 image base (u32/u64)   92/108 directories u32   96/112 directories (u32 address,
+ *          u32 size): 0 exports, 1 imports, 5 base relocations, 13 delayed imports
+ * Addresses in all of these tables count from the image base.
+ */
+#include "object/coff.h"
+
+enum {
+    HEADER_AT = 60,
+    SIGNATURE_SIZE = 4,
+    MAGIC_32 = 0x10b,
+    MAGIC_64 = 0x20b,
+    DIRECTORY_SIZE = 8,
+    MOST_DIRECTORIES = 16
+};
+
+static bool match(struct dvi_view file)
+{
+    return dvi_starts_with(file, "MZ", 2) &&
+           (file.size < HEADER_AT + 4 ||
+            dvi_peek32(file, HEADER_AT) >= file.size || /* cut; open says so */
+            dvi_starts_with(dvi_from(file, dvi_peek32(file, HEADER_AT)), "PE\0\0", 4));
+}
+
+struct pe_header {
+    bool wide;
+    uint32_t entry;
+    uint64_t symbols_at, symbol_count;
+    uint64_t sections_at, section_count;
+};
+
+static enum devimg_status read_optional(struct dvi_view optional, struct dvi_coff *coff,
+                                        struct pe_header *h, struct devimg_error *err)
+{
+    struct dvi_cursor c = dvi_cursor_at(optional, 0);
+    const uint16_t magic = dvi_le16(&c);
+    DVI_TRY(dvi_cursor_check(&c, "optional header", err));
+    if (magic != MAGIC_32 && magic != MAGIC_64)
+        return dvi_fail(err, DEVIMG_MALFORMED, optional, 0,
+                        "optional header magic 0x%x: expected 0x10b (32-bit) or 0x20b (64-bit)",
+                        magic);
+    h->wide = magic == MAGIC_64;
+    dvi_skip(&c, 14);
+    h->entry = dvi_le32(&c);
+    dvi_skip(&c, h->wide ? 4 : 8);
+    coff->base = h->wide ? dvi_le64(&c) : dvi_le32(&c);
+    dvi_skip(&c, h->wide ? 76 : 60);
+    const uint32_t count = dvi_le32(&c);
+    DVI_TRY(dvi_cursor_check(&c, "optional header", err));
+    const uint32_t used = count < MOST_DIRECTORIES ? count : MOST_DIRECTORIES;
+    coff->directories = dvi_take(&c, (uint64_t)used * DIRECTORY_SIZE);
+    return dvi_cursor_check(&c, "data directories", err);
+}
+
+static enum devimg_status read_headers(const struct dvi_object *o, struct pe_header *h,
+                                       struct devimg_error *err)
+{
+    struct dvi_coff *coff = o->state;
+    struct dvi_cursor c = dvi_cursor_at(o->file, HEADER_AT);
+    const uint64_t at = dvi_le32(&c);
+    DVI_TRY(dvi_cursor_check(&c, "MZ header", err));
+    c = dvi_cursor_at(o->file, at + SIGNATURE_SIZE);
+    coff->machine = dvi_le16(&c);
+    h->section_count = dvi_le16(&c);
+    dvi_skip(&c, 4); /* time */
+    h->symbols_at = dvi_le32(&c);
+    h->symbol_count = dvi_le32(&c);
+    const uint16_t optional_size = dvi_le16(&c);
+    dvi_skip(&c, 2); /* flags */
+    DVI_TRY(dvi_cursor_check(&c, "PE header", err));
+    h->sections_at = c.at + optional_size;
+    struct dvi_view optional = { 0 };
+    DVI_TRY(dvi_slice(o->file, c.at, optional_size, "optional header", &optional, err));
+    return read_optional(optional, coff, h, err);
+}
+
+struct dvi_pe_directory dvi_pe_directory_at(const struct dvi_coff *coff, uint32_t index)
+{
+    const uint32_t addr = dvi_peek32(coff->directories, (uint64_t)index * DIRECTORY_SIZE);
+    const uint32_t size = dvi_peek32(coff->directories, (uint64_t)index * DIRECTORY_SIZE + 4);
+    return (struct dvi_pe_directory){ addr != 0 ? coff->base + addr : 0, size };
+}
+
+static enum devimg_status open_pe(struct dvi_object *o, struct devimg_error *err)
+{
+    struct dvi_coff *coff = dvi_arena_array(o->arena, 1, sizeof *coff);
+    struct pe_header h = { 0 };
+    if (coff == NULL)
+        return dvi_fail_memory(err, o->file.source);
+    o->state = coff;
+    o->kind = DEVIMG_KIND_PE;
+    DVI_TRY(read_headers(o, &h, err));
+    o->machine = dvi_coff_machine_name(coff->machine);
+    o->pointer_size = h.wide ? 8 : 4;
+    o->is_linked = true;
+    o->fixed_address = dvi_pe_directory_at(coff, PE_RELOCATIONS).addr == 0;
+    o->has_entry = h.entry != 0;
+    dvi_coff_take_tables(o, h.sections_at, h.section_count, h.symbols_at, h.symbol_count);
+    DVI_TRY(dvi_coff_make_sections(o, err));
+    o->regions = o->sections;
+    o->region_count = o->section_count;
+    return DEVIMG_OK;
+}
+
+static bool each_symbol(const struct dvi_object *o, enum dvi_symbol_table table,
+                        dvi_symbol_visit *visit, void *context)
+{
+    return table == DVI_SYMBOLS_STATIC ? dvi_coff_each_symbol(o, visit, context)
+                                       : dvi_pe_each_import_and_export(o, visit, context);
+}
+
+const struct dvi_object_format dvi_object_pe = {
+    .name = "pe",
+    .match = match,
+    .open = open_pe,
+    .each_symbol = each_symbol,
+    .read_pointers = dvi_pe_read_pointers,
+};
