@@ -2,7 +2,7 @@
 /*
  * libFuzzer harness of the object layer: open, read every table, look addresses up, walk the
  * members of an archive. What a table says is touched, so that a sanitizer sees a bad view.
- * dict: elf ar
+ * dict: elf coff pe ar
  */
 #include <stdlib.h>
 

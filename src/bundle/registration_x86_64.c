@@ -68,6 +68,10 @@ static size_t step_x86(struct dvi_view code, size_t at, enum step *step)
         return 2;
     if ((b[0] & 0xfb) != 0x48)
         return 0;
+    if (b[0] == 0x48 && b[1] == 0xff && (b[2] == 0x15 || b[2] == 0x25)) {
+        *step = b[2] == 0x15 ? STEP_CALLS : STEP_JUMPS;
+        return 7;
+    }
     if (b[1] == 0x8d && (b[2] & 0xc7) == 0x05) { /* lea r64, [rip + d32] */
         *step = STEP_LOADS;
         return 7;
@@ -88,17 +92,30 @@ static uint64_t displaced(struct dvi_view code, size_t at, uint64_t next)
     return next + (uint64_t)(int64_t)(int32_t)dvi_peek32(code, at);
 }
 
+/* call or jmp [rip + d], with a prefix that changes nothing (Windows, at the end of a function). */
+static bool is_indirect(struct dvi_view code, size_t at)
+{
+    const size_t prefix = dvi_peek16(code, at) == 0xff48 ? 1 : 0;
+    const uint16_t opcode = dvi_peek16(code, at + prefix);
+    return opcode == 0x15ff || opcode == 0x25ff;
+}
+
+static uint64_t slot_at(struct dvi_view code, size_t at, uint64_t addr)
+{
+    const size_t size = dvi_peek16(code, at) == 0xff48 ? 7 : 6;
+    return displaced(code, at + size - 4, addr + at + size);
+}
+
 /* Does the call or jump at `at` go to the function whose address the loader writes at `slot`? It
  * does so through that word, or by way of a thunk that jumps through it. */
 static bool goes_to_slot(const struct dvi_object *object, struct dvi_view code, size_t at,
                          uint64_t addr, uint64_t slot)
 {
-    if (dvi_peek16(code, at) == 0x15ff || dvi_peek16(code, at) == 0x25ff)
-        return displaced(code, at + 2, addr + at + 6) == slot;
+    if (is_indirect(code, at))
+        return slot_at(code, at, addr) == slot;
     const uint64_t target = displaced(code, at + 1, addr + at + 5);
     const struct dvi_view thunk = dvi_object_from(object, target);
-    const size_t rex = thunk.size > 0 && thunk.data[0] == 0x48 ? 1 : 0;
-    return dvi_peek16(thunk, rex) == 0x25ff && displaced(thunk, rex + 2, target + rex + 6) == slot;
+    return is_indirect(thunk, 0) && slot_at(thunk, 0, target) == slot;
 }
 
 /* Follow a constructor to its end, which is returned; what it loads before a call is what it hands

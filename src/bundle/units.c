@@ -7,6 +7,9 @@
  * file are a run. With relocatable device code there is one device link for the whole library, and
  * its wrappers are one run behind the last unit: then no unit is named, nor where a run holds two
  * descriptors for one target, which cannot both be of the file before it.
+ *
+ * In COFF the order of symbols is the compiler's own (clang writes the file last): there an object
+ * that names one file only is all of that file, and linked files name none.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -47,8 +50,8 @@ static bool visit_symbol(void *context, const struct dvi_symbol *symbol)
     struct walk *w = context;
     if (symbol->kind == DVI_SYMBOL_FILE)
         enter_file(w, dvi_symbol_name(symbol));
-    if (!symbol->local) /* in ELF, local symbols come first */
-        return w->object->kind != DEVIMG_KIND_ELF;
+    if (!symbol->local) /* local symbols come first */
+        return false;
     if (symbol->kind != DVI_SYMBOL_OTHER || !symbol->defined || !w->has_host ||
         symbol->addr < w->descriptors[0].addr || symbol->addr > w->descriptors[w->count - 1].addr)
         return true;
@@ -59,6 +62,38 @@ static bool visit_symbol(void *context, const struct dvi_symbol *symbol)
     d->unit = dvi_arena_text(w->object->arena, w->host);
     w->failed = d->unit == NULL;
     return !w->failed;
+}
+
+/* The files that an object names. */
+struct files {
+    struct dvi_view only;
+    size_t count;
+};
+
+static bool visit_file(void *context, const struct dvi_symbol *symbol)
+{
+    struct files *files = context;
+    if (symbol->kind == DVI_SYMBOL_FILE) {
+        files->only = dvi_symbol_name(symbol);
+        files->count++;
+    }
+    return files->count < 2;
+}
+
+static enum devimg_status read_only_file(struct dvi_object *object,
+                                         struct dvi_descriptor *descriptors, size_t count,
+                                         struct devimg_error *err)
+{
+    struct files files = { 0 };
+    (void)dvi_object_each_symbol(object, DVI_SYMBOLS_STATIC, visit_file, &files);
+    if (files.count != 1 || files.only.size == 0 || is_wrapper(files.only))
+        return DEVIMG_OK;
+    const char *unit = dvi_arena_text(object->arena, files.only);
+    if (unit == NULL)
+        return dvi_fail_memory(err, object->file.source);
+    for (size_t i = 0; i < count; i++)
+        descriptors[i].unit = unit;
+    return DEVIMG_OK;
 }
 
 static int compare_targets(const struct dvi_descriptor *a, const struct dvi_descriptor *b)
@@ -96,6 +131,8 @@ static void drop_doubtful(struct dvi_descriptor **sorted, size_t count)
 enum devimg_status dvi_units_read(struct dvi_object *object, struct dvi_descriptor *descriptors,
                                   size_t count, struct devimg_error *err)
 {
+    if (object->kind != DEVIMG_KIND_ELF)
+        return object->is_linked ? DEVIMG_OK : read_only_file(object, descriptors, count, err);
     struct walk w = { .object = object, .descriptors = descriptors, .count = count };
     struct dvi_descriptor **sorted = calloc(count, sizeof *sorted);
     (void)dvi_object_each_symbol(object, DVI_SYMBOLS_STATIC, visit_symbol, &w);

@@ -44,10 +44,10 @@ const char *dvi_unread_start(struct dvi_view v)
     return machine == EM_CUDA ? "a cubin" : machine == EM_AMDGPU ? "an AMDGPU code object" : NULL;
 }
 
-static const char *what_is_in(struct dvi_view name)
+static const char *what_is_in(const struct dvi_object *object, const struct dvi_section *section)
 {
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
-        if (dvi_equals(name, known[i].section))
+        if (dvi_object_names(object, section, known[i].section))
             return known[i].what;
     return NULL;
 }
@@ -57,7 +57,7 @@ static bool has_hcf(const struct dvi_section *section, struct dvi_claims *claims
 {
     static const char marker[] = "__acpp_hcf_binary_appendix", start[] = "object-id=";
     if (!dvi_starts_with(section->name, ".rodata", 7) &&
-        !dvi_starts_with(section->name, ".data", 5))
+        !dvi_starts_with(section->name, ".rdata", 6) && !dvi_starts_with(section->name, ".data", 5))
         return false;
     if (!dvi_claims_charge(claims, section->data.size))
         return false; /* overlapping sections: these bytes were looked at */
@@ -94,7 +94,7 @@ static enum devimg_status walk_object(struct dvi_object *object, struct dvi_clai
     for (size_t i = 0; i < object->section_count; i++) {
         const struct dvi_section *section = &object->sections[i];
         const char *what = is_slim(object, section) ? "host code before link-time optimisation"
-                                                    : what_is_in(section->name);
+                                                    : what_is_in(object, section);
         uint64_t at = 0;
         struct dvi_view gap = { 0 };
         if (what != NULL && !dvi_claims_gap(claims, section->data, &at, &gap))

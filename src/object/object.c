@@ -176,7 +176,7 @@ bool dvi_object_names(const struct dvi_object *o, const struct dvi_section *sect
 {
     enum { KEPT = 8 }; /* IMAGE_SIZEOF_SHORT_NAME */
     return dvi_equals(section->name, name) ||
-           (o->kind == DEVIMG_KIND_PE && section->name.size == KEPT && strlen(name) > KEPT &&
+           (o->kind != DEVIMG_KIND_ELF && section->name.size == KEPT && strlen(name) > KEPT &&
             memcmp(section->name.data, name, KEPT) == 0);
 }
 

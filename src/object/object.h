@@ -155,7 +155,8 @@ const struct dvi_pointer *dvi_object_pointer_at(const struct dvi_object *o, uint
 /** The index of the first pointer at or after `addr`. */
 size_t dvi_object_pointer_from(const struct dvi_object *o, uint64_t addr);
 
-/** True for that name, and in a PE also for its first eight bytes: its linkers keep no more. */
+/** True for that name, and in COFF and PE also for its first eight bytes: linkers of Windows, and
+ *  some compilers, keep no more. */
 bool dvi_object_names(const struct dvi_object *o, const struct dvi_section *section,
                       const char *name);
 

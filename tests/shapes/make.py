@@ -33,9 +33,25 @@ void __sycl_unregister_lib(const void *d) { registered -= d != 0; }
     "main.c": "#include <stdio.h>\nint main(void) { fputs(\"\", stdout); return puts(\"\"); }\n",
     "host_a.c": "static int a = 1; int host_a(void) { return a++; }\n",
     "host_b.c": "static int b = 1; int host_b(void) { return b++; }\n",
+    # what the C library of Windows does at start-up, and libraries of names to import
+    "start.c": """typedef void (*function)(void);
+__attribute__((section(".CRT$XCA"))) function first_constructor[] = { 0 };
+__attribute__((section(".CRT$XCZ"))) function last_constructor[] = { 0 };
+void _initterm(function *, function *);
+void *__delayLoadHelper2(void *d, void *slot) { return d ? slot : d; }
+int start(void) { _initterm(first_constructor, last_constructor); return 1; }
+""",
+    "initterm.c": """typedef void (*function)(void);
+void _initterm(function *f, function *end) { for (; f != end; f++) if (*f) (*f)(); }
+""",
+    "sycl.def": "LIBRARY sycl9.dll\nEXPORTS\n__sycl_register_lib\n__sycl_unregister_lib\n",
+    "crt.def": "LIBRARY api-ms-win-crt-runtime-l1-1-0.dll\nEXPORTS\n_initterm\n_initterm_e\n",
     "hidden.map": "{ local: *; };\n",
 }
 ARM = "clang-19 --target=aarch64-linux-gnu -ffreestanding"
+WIN = "clang-19 --target=x86_64-pc-windows-msvc -ffreestanding"
+WIN_ARM = "clang-19 --target=aarch64-pc-windows-msvc -ffreestanding"
+MINGW = "clang-19 --target=x86_64-w64-windows-gnu -ffreestanding"
 RT = "-L. -lrt_sycl -Wl,-rpath,."
 
 
@@ -149,6 +165,35 @@ def shapes():
     yield "elsewhere", so % ("no_bytes.o", "elsewhere")
 
 
+def windows():
+    """The same for Windows; each starts with what it needs of the others."""
+    yield "win-object", unit("CTOR", "win-object", WIN, "-O2")
+    yield "win-object-O0", unit("CTOR", "win-object-O0", WIN, "-O0")
+    yield "win-object-import", unit("CTOR", "win-object-import", WIN, "-O2 -DIMPORT")
+    yield "win-object-never", unit("NEVER", "win-object-never", WIN, "-O2")
+    yield "win-object-none", unit("NONE", "win-object-none", WIN, "-O2")
+    yield "win-lib", "llvm-lib-19 /out:win-lib win-object"
+    libraries = " && ".join("llvm-lib-19 /machine:%s /def:%s.def /out:%s%s.lib" % (machine, name, name, end)
+                            for machine, end in (("x64", ""), ("arm64", "_arm")) for name in ("sycl", "crt"))
+    yield "start.obj", libraries + " && %s -O2 -c start.c -o start.obj" % WIN
+    link = "lld-link-19 /entry:start /out:%s start.obj %s sycl.lib crt.lib"
+    yield "win-dll", link % ("win-dll", "/dll win-object")
+    yield "win-exe", link % ("win-exe", "/subsystem:console win-object-O0")
+    yield "win-exe-fixed", link % ("win-exe-fixed", "/subsystem:console /fixed win-object")
+    yield "win-dll-import", link % ("win-dll-import", "/dll win-object-import")
+    yield "win-dll-delayed", link % ("win-dll-delayed", "/dll /delayload:sycl9.dll win-object")
+    yield "win-dll-long-names", link % ("win-dll-long-names", "/dll /lldmingw /debug:symtab win-object")
+    yield "win-dll-never", link % ("win-dll-never", "/dll win-object-never")
+    yield "win-dll-none", link % ("win-dll-none", "/dll win-object-none")
+    yield "win-dll-own-crt", ("%s -O2 -c initterm.c -o initterm.obj && " % WIN +
+                              link % ("win-dll-own-crt", "/dll win-object initterm.obj"))
+    yield "win-dll-no-entry", (link % ("win-dll-no-entry", "/dll /noentry win-object")).replace("/entry:start ", "")
+    yield "win-arm-object", unit("CTOR", "win-arm-object", WIN_ARM, "-O2")
+    yield "win-arm-dll", ("%s -O2 -c start.c -o start_arm.obj && lld-link-19 /entry:start /out:win-arm-dll /dll "
+                          "start_arm.obj win-arm-object sycl_arm.lib crt_arm.lib" % WIN_ARM)
+    yield "mingw-object", unit("CTOR", "mingw-object", MINGW, "-O2")
+
+
 def bundle(folder):
     """clang-offload-bundler's layout: magic, count, (offset, size, id size, id) each, images."""
     with open(os.path.join(folder, "basic.zst"), "rb") as f:
@@ -186,7 +231,7 @@ def main(folder):
     for name in ("a.c", "offload.wrapper.object"):
         shutil.copy(os.path.join(HERE, "unit.c"), os.path.join(folder, name))
     good = all([run(command, folder) for command in objects()])
-    for name, command in shapes():
+    for name, command in (*shapes(), *windows()):
         command, then = command if isinstance(command, tuple) else (command, None)
         tool = missing_tool(command)
         if tool:

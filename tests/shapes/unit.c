@@ -5,6 +5,7 @@
  *
  *   TARGET "spir64"  BYTES "basic.spv"  LABEL "a"  NAMES {0,"k",0,0,0}, ...
  *   CTOR DTOR NEVER TABLE MAIN CTORS ANCHOR    who names the descriptor
+ *   IMPORT                              the function is known to be of a DLL (Windows)
  *   NO_BYTES                            the image begins in another file
  *   CUT_ENTRIES                         the table of entries ends one byte behind its last entry
  *   PAST_END                            the image ends past its section
@@ -34,7 +35,12 @@ struct descriptor {
 #ifdef NO_BYTES
 extern const char begin[], end[];
 #else
-__asm__(".section \"__CLANG_OFFLOAD_BUNDLE__sycl-" TARGET "\",\"a\"\n.balign 16\n" LABEL
+#ifdef _WIN32
+#define READ_ONLY "dr"
+#else
+#define READ_ONLY "a"
+#endif
+__asm__(".section \"__CLANG_OFFLOAD_BUNDLE__sycl-" TARGET "\",\"" READ_ONLY "\"\n.balign 16\n" LABEL
         "_begin:\n.incbin \"" BYTES "\"\n" LABEL "_end:\n.text\n");
 extern const char begin[] __asm__(LABEL "_begin") __attribute__((visibility("hidden")));
 extern const char end[] __asm__(LABEL "_end") __attribute__((visibility("hidden")));
@@ -55,6 +61,9 @@ static const struct image images[] = { { 2, 4, 0, TARGET, "", "", 0, 0, begin, E
                                          ENTRIES_END, 0, 0 } };
 static const struct descriptor descriptor __attribute__((used)) = { 1, 1, images, 0, 0 };
 
+#ifdef IMPORT /* by way of its word in the import table, without a thunk */
+__declspec(dllimport)
+#endif
 void __sycl_register_lib(const void *);
 void __sycl_unregister_lib(const void *);
 
