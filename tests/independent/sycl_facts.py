@@ -10,9 +10,9 @@ It is slow and simple, and trusts its input: run it on good files only.
     sycl_facts.py --kernels none FILE...        images only
     sycl_facts.py --spirv-dis N FILE...         prove every Nth SPIR-V module with spirv-dis
 
-Sources: System V gABI (ELF); Microsoft's PE format specification (COFF, PE); ar(5); RFC 8878; intel/llvm ClangOffloadWrapper.cpp and
-sycl/source/detail/compiler.hpp (descriptors); intel/intel-graphics-compiler
-IGC/ZEBinWriter/zebin/spec (zebin); SPIR-V 1.6.
+Sources: System V gABI (ELF); Microsoft's PE format specification (COFF, PE); ar(5); RFC 8878;
+intel/llvm ClangOffloadWrapper.cpp and sycl/source/detail/compiler.hpp (descriptors);
+intel/intel-graphics-compiler IGC/ZEBinWriter/zebin/spec (zebin); SPIR-V 1.6.
 """
 import argparse
 import ctypes
