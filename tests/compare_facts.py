@@ -100,6 +100,10 @@ def compare_images(fact, got, diff, ips):
             diff.check(where, "compile_options", want["compile_options"],
                        image.get("compile_options"))
         if want.get("bundle") == "dpcpp":
+            diff.check(where, "aspects", want["aspects"] or [], image["aspects"] or [])
+            if want["image_sub_group_size"] is not None:
+                diff.check(where, "required_sub_group_size", want["image_sub_group_size"],
+                           image["required_sub_group_size"])
             empty = not want["entries"] and not want.get("kernel_count")
             diff.check(where, "support", empty, image["support"])
     return pairs

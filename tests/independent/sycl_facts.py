@@ -2,17 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """An independent reader of SYCL device code, to hold devimg against.
 
-It shares no code, table or output with devimg: own ELF, ar, DPC++ descriptor, zebin and SPIR-V
-parsing, PyYAML for .ze_info, libzstd (ctypes) for frames, spirv-dis to prove the SPIR-V parsing.
+It shares no code, table or output with devimg: own ELF, COFF, PE, ar, DPC++ descriptor, zebin and
+SPIR-V parsing, PyYAML for .ze_info, libzstd (ctypes) for frames, spirv-dis to prove the SPIR-V parsing.
 It is slow and simple, and trusts its input: run it on good files only.
 
     sycl_facts.py FILE... > facts.json          facts of each file, by base name
     sycl_facts.py --kernels none FILE...        images only
     sycl_facts.py --spirv-dis N FILE...         prove every Nth SPIR-V module with spirv-dis
 
-Sources: System V gABI (ELF); ar(5); RFC 8878; intel/llvm ClangOffloadWrapper.cpp and
-sycl/source/detail/compiler.hpp (descriptors); intel/intel-graphics-compiler
-IGC/ZEBinWriter/zebin/spec (zebin); SPIR-V 1.6.
+Sources: System V gABI (ELF); Microsoft's PE format specification (COFF, PE); ar(5); RFC 8878;
+intel/llvm ClangOffloadWrapper.cpp and sycl/source/detail/compiler.hpp (descriptors);
+intel/intel-graphics-compiler IGC/ZEBinWriter/zebin/spec (zebin); SPIR-V 1.6.
 """
 import argparse
 import ctypes
@@ -32,6 +32,9 @@ BUNDLE = "__CLANG_OFFLOAD_BUNDLE__"
 MACHINES = {3: "i386", 62: "x86_64", 183: "aarch64"}
 RELATIVE = {62: (8,), 183: (1027,), 3: (8,)}
 ABSOLUTE = {62: (1,), 183: (257,), 3: (1,)}
+WINDOWS = {0x14c: "i386", 0x8664: "x86_64", 0xaa64: "aarch64"}
+WINDOWS_WORDS = {0x14c: (6, 4), 0x8664: (1, 8), 0xaa64: (14, 8)}  # relocation of a whole address
+BIGOBJ = bytes.fromhex("c7a1bad1eebaa94baf20faf66aa4dcb8")
 
 
 def u16(d, o): return struct.unpack_from("<H", d, o)[0]
@@ -185,6 +188,145 @@ class Elf:
                 if shndx != 0:
                     out[addr] = value + add
         return out
+
+
+# --- COFF and PE --------------------------------------------------------------------------------
+
+class Windows:
+    """What objects and linked files have in common: the section table."""
+
+    def __init__(self, d, table, count, strings):
+        self.d, self.sections = d, []
+        for o in range(table, table + 40 * count, 40):
+            name = bytes(d[o:o + 8]).rstrip(b"\0").decode("utf-8", "surrogateescape")
+            if strings and re.fullmatch(r"/\d+", name):
+                name = text_at(d, strings + int(name[1:]))
+            virtual, addr, size, off, relocs = struct.unpack_from("<IIIII", d, o + 8)
+            self.sections.append(dict(name=name, virtual=virtual, addr=addr, size=size, off=off,
+                                      relocs=relocs, reloc_count=u16(d, o + 32),
+                                      flags=u32(d, o + 36)))
+
+    def named(self, name):
+        return [s for s in self.sections if s["name"] == name]
+
+    def bytes(self, s):
+        return self.d[s["off"]:s["off"] + s["size"]]
+
+    def off_of(self, addr):
+        for s in self.sections:
+            if s["addr"] <= addr < s["addr"] + s["size"]:
+                return s["off"] + addr - s["addr"]
+        raise KeyError(hex(addr))
+
+    def section_at(self, off):
+        for s in self.sections:
+            if s["off"] <= off < s["off"] + s["size"]:
+                return s["name"]
+        return None
+
+
+class Coff(Windows):
+    """An object: every section gets an address of its own."""
+    kind = "coff"
+
+    def __init__(self, d):
+        self.big = u32(d, 0) == 0xffff0000
+        if self.big:
+            self.machine, head = u16(d, 6), 56
+            count, self.table, self.count = u32(d, 44), u32(d, 48), u32(d, 52)
+        else:
+            self.machine, count, head = u16(d, 0), u16(d, 2), 20 + u16(d, 16)
+            self.table, self.count = u32(d, 8), u32(d, 12)
+        self.step = 20 if self.big else 18
+        self.strings = self.table + self.step * self.count
+        super().__init__(d, head, count, self.strings)
+        made_up = 0x10000
+        for s in self.sections:
+            if s["flags"] & 0x80:  # of zeroes
+                s["size"] = 0
+            made_up = (made_up + 0xfff) & ~0xfff
+            s["addr"] = made_up
+            made_up += s["size"]
+
+    def symbols(self):
+        """{index: (name, section number, address)}; auxiliary records have no entry."""
+        out, i = {}, 0
+        while i < self.count:
+            o = self.table + self.step * i
+            if u32(self.d, o):
+                name = bytes(self.d[o:o + 8]).rstrip(b"\0").decode("utf-8", "surrogateescape")
+            else:
+                name = text_at(self.d, self.strings + u32(self.d, o + 4))
+            value, section = struct.unpack_from("<Ii" if self.big else "<Ih", self.d, o + 8)
+            if section > 0:
+                value += self.sections[section - 1]["addr"]
+            out[i] = (name, section, value)
+            i += 1 + self.d[o + self.step - 1]
+        return out
+
+    def pointers(self):
+        out, symbols = {}, self.symbols()
+        kind, size = WINDOWS_WORDS[self.machine]
+        for s in self.sections:
+            at, count = s["relocs"], s["reloc_count"]
+            if s["flags"] & 0x01000000 and count == 0xffff:
+                count = u32(self.d, at)  # itself included
+                at, count = at + 10, count - 1
+            for o in range(at, at + 10 * count, 10):
+                place, symbol, how = struct.unpack_from("<IIH", self.d, o)
+                _, section, value = symbols[symbol]
+                if how == kind and section > 0:
+                    f = s["off"] + place
+                    add = u64(self.d, f) if size == 8 else u32(self.d, f)
+                    out[s["addr"] + place] = value + add
+        return out
+
+
+class Pe(Windows):
+    """A linked file. Its section names end after 8 bytes."""
+    kind = "pe"
+
+    def __init__(self, d):
+        head = u32(d, 60) + 4
+        self.machine, count = u16(d, head), u16(d, head + 2)
+        symbols, n = u32(d, head + 8), u32(d, head + 12)
+        option = head + 20
+        self.wide = u16(d, option) == 0x20b
+        super().__init__(d, option + u16(d, head + 16), count, symbols + 18 * n if symbols else 0)
+        self.base = u64(d, option + 24) if self.wide else u32(d, option + 28)
+        folders = option + (112 if self.wide else 96)
+        known = u32(d, folders - 4)
+        self.reloc = struct.unpack_from("<II", d, folders + 40) if known > 5 else (0, 0)
+        for s in self.sections:
+            s["addr"] += self.base
+            s["size"] = min(s["size"], s["virtual"])
+
+    def pointers(self):
+        out, (at, size) = {}, self.reloc
+        at = self.off_of(self.base + at) if size else 0
+        end = at + size
+        while at < end:
+            page, length = struct.unpack_from("<II", self.d, at)
+            for o in range(at + 8, at + length, 2):
+                how, low = u16(self.d, o) >> 12, u16(self.d, o) & 0xfff
+                if how in (3, 10):
+                    addr = self.base + page + low
+                    f = self.off_of(addr)
+                    out[addr] = u64(self.d, f) if how == 10 else u32(self.d, f)
+            at += length
+        return out
+
+
+def windows_file(d):
+    """d as a Coff or a Pe, or None."""
+    if bytes(d[:2]) == b"MZ" and len(d) > 64 and bytes(d[u32(d, 60):][:4]) == b"PE\0\0":
+        return Pe(d)
+    if len(d) >= 56 and u32(d, 0) == 0xffff0000 and bytes(d[12:28]) == BIGOBJ:
+        return Coff(d)
+    if len(d) >= 20 and u16(d, 0) in WINDOWS and u16(d, 16) == 0 and u32(d, 8) \
+            and u32(d, 8) + 18 * u32(d, 12) <= len(d):
+        return Coff(d)
+    return None
 
 
 # --- ar -----------------------------------------------------------------------------------------
@@ -443,16 +585,16 @@ class Reader:
             yield at, size
             at += size
 
-    def elf_file(self, d):
-        elf = Elf(d)
-        p = elf.pointers()
-        claimed, descriptors, modules = [], 0, []
-        string = lambda addr: text_at(d, elf.off_of(addr))
+    def host_file(self, d, host):
+        """Adds the images of an Elf, a Coff or a Pe, and the number of its descriptors."""
+        p = host.pointers()
+        claimed, descriptors = [], 0
+        string = lambda addr: text_at(d, host.off_of(addr))
         for at in sorted(p):
             desc = at - 8
             try:
-                o = elf.off_of(desc)
-                elf.off_of(desc + 31)
+                o = host.off_of(desc)
+                host.off_of(desc + 31)
             except KeyError:
                 continue
             count = u16(d, o + 2)
@@ -460,7 +602,7 @@ class Reader:
                     or any(desc + 16 + i in p or u64(d, o + 16 + i) for i in (0, 8)):
                 continue
             try:
-                io = elf.off_of(p[at])
+                io = host.off_of(p[at])
             except KeyError:
                 continue
             version, kind = u16(d, io), d[io + 2]
@@ -474,7 +616,7 @@ class Reader:
                 begin, end = p[a + 48 - shift], p[a + 56 - shift]
                 names, e = [], p.get(a + 64 - shift)
                 while e is not None and e < p[a + 72 - shift]:
-                    eo = elf.off_of(e)
+                    eo = host.off_of(e)
                     new = e + 8 not in p and u16(d, eo + 8) == 1 and u16(d, eo + 10) == 8
                     names.append(string(p[e + (24 if new else 8)]))
                     e += 56 if new else 32
@@ -483,36 +625,50 @@ class Reader:
                     if string(p[e]) == "SYCL/device requirements":
                         q = p.get(e + 8)
                         while q is not None and q < p[e + 16]:
-                            qo = elf.off_of(q)
+                            qo = host.off_of(q)
                             key = string(p[q])
                             if key == "aspects":
-                                body = elf.off_of(p[q + 8])
+                                body = host.off_of(p[q + 8])
                                 bits = u64(d, body)
                                 aspects = [u32(d, body + 8 + 4 * j) for j in range(bits // 32)]
                             elif key == "reqd_sub_group_size" and u32(d, qo + 16) == 1:
                                 size = u64(d, qo + 24)
                             elif key == "reqd_sub_group_size":
-                                size = u32(d, elf.off_of(p[q + 8]) + 8)
+                                size = u32(d, host.off_of(p[q + 8]) + 8)
                             q += 32
                     e += 24
-                start = elf.off_of(begin)
+                start = host.off_of(begin)
                 copts = string(p[a + 16]) if a + 16 in p else None
                 index = self.add(d[start:start + end - begin], start, bundle="dpcpp",
-                                 section=elf.section_at(start), entry_id=string(p[a + 8]),
+                                 section=host.section_at(start), entry_id=string(p[a + 8]),
                                  entries=names, aspects=aspects, image_sub_group_size=size,
                                  compile_options=copts)
                 claimed.append((start, start + end - begin))
-        for s in elf.sections:
+        for s in host.sections:
+            cut = isinstance(host, Pe) and s["name"] == BUNDLE[:8]
             label = s["name"][len(BUNDLE):] if s["name"].startswith(BUNDLE) else None
-            if label is None or label.startswith("host-"):
+            if not cut and (label is None or label.startswith("host-")):
                 continue
-            body = elf.bytes(s)
+            body = host.bytes(s)
             for at, size in self.pieces(body):
                 begin = s["off"] + at
                 if not any(b < begin + size and begin < e for b, e in claimed):
                     self.add(body[at:at + size], begin, bundle="clang-bundle", section=s["name"],
                              entry_id=label)
-        return descriptors, elf
+        self.tgtimg(host, p)
+        return descriptors
+
+    def tgtimg(self, host, p):
+        """The wrapper's own table names every image: its start and, if packed, its unpacked size."""
+        rows = []
+        for s in host.named(".tgtimg"):
+            for at in range(s["addr"], s["addr"] + s["size"] - 15, 16):
+                if at in p:
+                    rows.append((host.off_of(p[at]), u64(host.d, host.off_of(at + 8))))
+        images = [(i["offset"], i["size"]) for i in self.images if i.get("bundle") == "dpcpp"]
+        if rows and sorted(rows) != sorted(images):
+            raise ValueError("%d rows of .tgtimg are not the %d images" % (len(rows), len(images)))
+        self.tgtimg_rows = len(rows)
 
     def modules(self):
         """Images by set of entry names; equal sets pair in file order, target by target."""
@@ -532,12 +688,19 @@ class Reader:
         self.begin()
         facts = {"size": len(d), "machine": None, "descriptors": 0}
         if d[:4] == b"\x7fELF" and u16(d, 18) in MACHINES and u16(d, 16) in (1, 2, 3):
-            facts["descriptors"], elf = self.elf_file(d)
+            elf = Elf(d)
+            facts["descriptors"] = self.host_file(d, elf)
             facts.update(kind="elf", machine=MACHINES[elf.machine])
             if elf.named(".symtab"):
                 index = elf.sections.index(elf.named(".symtab")[0])
                 facts["descriptor_symbols"] = sum(
                     n.startswith(".sycl_offloading.descriptor") for n, *_ in elf.symbols(index))
+        elif host := windows_file(d):
+            facts["descriptors"] = self.host_file(d, host)
+            facts.update(kind=host.kind, machine=WINDOWS[host.machine])
+            if host.kind == "coff":
+                facts["descriptor_symbols"] = sum(
+                    n.startswith(".sycl_offloading.descriptor") for n, *_ in host.symbols().values())
         else:
             facts["kind"] = "raw"
             self.add(d, 0)

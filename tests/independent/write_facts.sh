@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Writes tests/facts_intel.json: what the independent reader sees in every good Linux fixture.
+# Writes tests/facts_intel.json: what the independent reader sees in every good fixture.
 # Every SPIR-V module is also read by spirv-dis, and must read the same.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -8,8 +8,8 @@ cd "$here/../data/intel"
 files=()
 for f in *; do
   case $f in
-    # damaged on purpose, for another system, or a packing that sycl_facts.py does not read
-    bad_* | lib_garbage.so | lib_zstd_cut.so | win_* | *.hcf | lib_hcf.so | obj_packager.o) ;;
+    # damaged on purpose or a packing that sycl_facts.py does not read
+    bad_* | lib_garbage.so | lib_zstd_cut.so | *.hcf | lib_hcf.so | obj_packager.o) ;;
     *.md | *.sh | src) ;;
     *) files+=("$f") ;;
   esac

@@ -26,6 +26,7 @@ part() { # COMMAND...: runs it, shows it, adds its last line to the sums
   failed=$((failed + ${line%% *}))
 }
 part $python "$here/wheels.py" "$1" "$cache"
+part $python "$here/scan.py" "$1" "$cache"
 part "$here/build_sycl.sh" "$1" "$cache"
 part "$here/pip_install.sh"
 # The target tables against ocloc itself: IP versions, sub-group sizes, fp64 of every name it knows.

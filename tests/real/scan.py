@@ -4,8 +4,10 @@
 
     scan.py DEVIMG CACHE
 
-Device code, or something that cannot be read, may be told only of a file in which readelf or
-llvm-readobj shows a section that is made for it.
+Device code, or something that cannot be read, may be told only of a file in which llvm-readobj,
+readelf or objdump shows a section that is made for it. Every PE file must be read as one; one with
+such a section, of a wheel that has device code too, must not be said to be without.
+Wheels come from DEVIMG_WHEELS (a folder), else from `pip download` into CACHE.
 """
 import glob
 import json
@@ -16,11 +18,14 @@ import sys
 import tempfile
 import zipfile
 
-# Small and large, C, C++, Fortran, Rust and Go; for Linux and Windows.
+# Small and large, C, C++, Fortran and Rust; for Linux and Windows.
 WHEELS = ["numpy", "scipy", "pillow", "lxml", "cryptography", "psutil", "grpcio", "pyarrow", "orjson", "h5py"]
+# DLLs for CUDA, HIP, SYCL and the host alone.
+CARRIER = "bitsandbytes==0.50.2"
 FOLDERS = ["/usr", "/opt", "/lib", "/bin", "/sbin"]
-DEVICE = re.compile(r"\.nv_fatb|__nv_relfatbin|\.hip_fatbin|\.hipFatBin|__CLANG_|\.llvm\.offloading|\.gnu\.offload_|"
-                    r"\.gnu\.lto_\.opts|\.sycl_fatbin")
+NAMES = ["__CLANG_OFFLOAD_BUNDLE__", ".llvm.offloading", ".sycl_fatbin", ".nv_fatbin", "__nv_relfatbin", ".hip_fatbin",
+         ".hipFatBinSegment", ".gnu.offload_", ".gnu.lto_.opts", "spir64_gen", "spir64"]
+SECTION = re.compile(r"^ *(?:Name: (.*) \(|\[ *\d+\] (\S+) |\d+ (\S+) +[0-9a-f]{8} )", re.M)
 MAGICS = (b"\x7fELF", b"MZ", b"!<arch>\n")
 counts = {"passed": 0, "failed": 0}
 
@@ -46,15 +51,31 @@ def binaries(folder):
                 yield file
 
 
+def is_pe(path):
+    with open(path, "rb") as f:
+        start = f.read(64)
+        if not start.startswith(b"MZ") or len(start) < 64:
+            return False
+        f.seek(int.from_bytes(start[60:], "little"))
+        return f.read(4) == b"PE\0\0"
+
+
+def made_for_it(name):
+    """A name that says device code, in full, or as a linker for PE writes it: 8 bytes of it."""
+    return any(name.startswith(known) or name == known[:8] for known in NAMES)
+
+
 def sections(path):
-    for tool in (["llvm-readobj-19", "--sections"], ["readelf", "-SW"]):
+    """The names of its sections, of every member of an archive."""
+    for tool in (["llvm-readobj-19", "--sections"], ["readelf", "-SW"], ["objdump", "-h"]):
         try:
             p = subprocess.run([*tool, path], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
         except FileNotFoundError:
             continue
-        if p.stdout:
-            return p.stdout.decode(errors="replace")
-    return ""
+        names = ["".join(groups) for groups in SECTION.findall(p.stdout.decode(errors="replace"))]
+        if names:
+            return names
+    return []
 
 
 def scan(devimg, what, files):
@@ -66,21 +87,29 @@ def scan(devimg, what, files):
             say(False, "%s: exit %d" % (what, p.returncode), p.stderr.decode(errors="replace")[-500:])
             continue
         for record in json.loads(p.stdout)["files"]:
-            if record["status"] == "no-device-code":
+            path, status = record["path"], record["status"]
+            silent, pe = status == "no-device-code", is_pe(path)
+            if pe and (record["kind"] != "pe" or record["machine"] is None):
+                say(False, "%s is a PE file" % path, "read as %(kind)s, machine %(machine)s" % record)
+            if silent and not pe:
                 continue
-            told += 1
-            say(DEVICE.search(sections(record["path"])), "%s of %s" % (record["status"], record["path"]),
-                json.dumps((record["images"] + record["findings"])[:2]))
+            told += not silent
+            if any(map(made_for_it, sections(path))) == silent:
+                say(False, "%s of %s" % (status, path), json.dumps((record["images"] + record["findings"])[:2]))
     say(bool(files), "%s: %d files, device code or damage in %d records" % (what, len(files), told))
     print("%s: %d files, device code or damage in %d records" % (what, len(files), told))
 
 
-def download(name, platform, cache):
+def download(requirement, platform, cache):
+    name, _, version = requirement.partition("==")
     folder = os.path.join(cache, platform)
-    find = lambda: glob.glob(os.path.join(folder, name.replace("-", "_") + "-*.whl"))
+    kind = "win_amd64" if platform == "win_amd64" else "linux*_x86_64"
+    folders = [d for d in (os.environ.get("DEVIMG_WHEELS"), cache, folder) if d]
+    find = lambda: [w for d in folders for w in glob.glob(
+        os.path.join(d, "%s-%s*%s.whl" % (name.replace("-", "_"), version, kind)))]
     if not find():
         subprocess.run([sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--only-binary=:all:",
-                        "--python-version", "3.11", "--platform", platform, "--dest", folder, name], check=True,
+                        "--python-version", "3.11", "--platform", platform, "--dest", folder, requirement], check=True,
                        stdin=subprocess.DEVNULL, timeout=600)
     return find()[0]
 
@@ -89,7 +118,7 @@ def main():
     devimg, cache = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
     scan(devimg, "this machine", sorted({f for folder in FOLDERS for f in binaries(os.path.realpath(folder))}))
     for platform in ("manylinux2014_x86_64", "win_amd64"):
-        for name in WHEELS:
+        for name in WHEELS + [CARRIER] * (platform == "win_amd64"):
             with tempfile.TemporaryDirectory() as t:
                 with zipfile.ZipFile(download(name, platform, cache)) as z:
                     z.extractall(t)

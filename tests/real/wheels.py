@@ -4,7 +4,8 @@
 
     wheels.py DEVIMG CACHE
 
-Wheels come from DEVIMG_WHEELS (a folder), else from `pip download` into CACHE.
+Wheels come from DEVIMG_WHEELS (a folder), else from `pip download` into CACHE. A member that is a
+DLL or a .pyd is of the wheel for Windows.
 """
 import collections
 import csv
@@ -24,7 +25,9 @@ import sycl_facts  # noqa: E402
 
 # Read in full by both readers, though no row of facts.tsv counts them.
 ALSO = [("onemkl-sycl-vm==2026.2.0", "libmkl_sycl_vm.so.6"),
-        ("dpnp==0.20.0", "_tensor_elementwise_impl.cpython-311-x86_64-linux-gnu.so")]
+        ("dpnp==0.20.0", "_tensor_elementwise_impl.cpython-311-x86_64-linux-gnu.so"),
+        ("dpctl==0.22.1", "_sycl_queue.cp311-win_amd64.pyd")]
+LINUX = ["manylinux_2_28_x86_64", "manylinux_2_24_x86_64", "manylinux2014_x86_64"]
 results = {"passed": 0, "failed": 0}
 
 
@@ -37,17 +40,19 @@ def say(good, name, lines=()):
     sys.stdout.flush()
 
 
-def wheel(requirement, cache):
-    name, version = requirement.split("==")
-    pattern = "%s-%s-*x86_64.whl" % (name.replace("-", "[-_]"), version)
+def wheel(requirement, name, cache):
+    """The wheel that has the member of that name."""
+    windows = name.endswith((".dll", ".pyd"))
+    package, version = requirement.split("==")
+    pattern = "%s-%s-*%s.whl" % (package.replace("-", "[-_]"), version,
+                                 "win_amd64" if windows else "linux*_x86_64")
     find = lambda d: [p for p in glob.glob(os.path.join(d, "*.whl"))
-                      if fnmatch.fnmatch(os.path.basename(p), pattern) and "win" not in p]
+                      if fnmatch.fnmatch(os.path.basename(p), pattern)]
     folder = os.environ.get("DEVIMG_WHEELS")
     found = (find(folder) if folder else []) or find(cache)
     if not found:
-        print("$ pip download --no-deps %s" % requirement)
-        platforms = [a for p in ("manylinux_2_28_x86_64", "manylinux_2_24_x86_64",
-                                 "manylinux2014_x86_64") for a in ("--platform", p)]
+        print("$ pip download --no-deps %s for %s" % (requirement, "Windows" if windows else "Linux"))
+        platforms = [a for p in (["win_amd64"] if windows else LINUX) for a in ("--platform", p)]
         subprocess.run([sys.executable, "-m", "pip", "download", "-q", "--no-deps",
                         "--only-binary=:all:", "--python-version", "3.11", *platforms, "--dest",
                         cache, requirement], check=True, stdin=subprocess.DEVNULL, timeout=1200)
@@ -86,6 +91,14 @@ def compare_row(row, got):
     return ["%s: expected %r, found %r" % p for p in pairs if p[1] != p[2]]
 
 
+def registration(devimg, path, expected):
+    """Every image is handed to the runtime by the file itself, or none is."""
+    images = compare_facts.run(devimg, "list", path)["images"]
+    found = collections.Counter(i["registered"] for i in images)
+    say(images and set(found) == {expected}, "%s: registered: %s" % (os.path.basename(path), expected),
+        ["found %s" % dict(found)])
+
+
 def main():
     devimg, cache = map(os.path.abspath, sys.argv[1:])
     os.makedirs(cache, exist_ok=True)
@@ -96,7 +109,7 @@ def main():
     ips = compare_facts.target_ips()
     for requirement, name, row in ([(r["wheel"], r["member"], r) for r in rows]
                                    + [(w, m, None) for w, m in ALSO]):
-        path = member(wheel(requirement, cache), name, cache)
+        path = member(wheel(requirement, name, cache), name, cache)
         if row is not None:
             got = compare_facts.run(devimg, "list", path, ["--kernels"])
             lines = compare_row(row, got)
@@ -107,6 +120,9 @@ def main():
         one = [subprocess.run([devimg, "kernels", path, "-j", j, "--format", "json"], check=True,
                               stdout=subprocess.PIPE).stdout for j in "18"]
         say(one[0] == one[1], "%s: -j1 and -j8 say the same" % name)
+        registration(devimg, path, True)
+    # Linked with /noentry, and without any call.
+    registration(devimg, os.path.join(TESTS, "data", "intel", "win_aot_zstd.dll"), False)
     # Its own list passes; the default set does not.
     path = os.path.join(cache, "libbitsandbytes_xpu2026.so")
     for targets, status in (("pvc,xe-lpg,ats-m150", 0), ("default-intel", 1)):
