@@ -77,6 +77,7 @@ struct header {
     struct node open[MOST_DEPTH];
     unsigned depth; /* nodes that are open */
     uint32_t nodes; /* so far */
+    bool is_whole;  /* read to its end */
     bool has_kernels, entries_known;
     DVI_LIST(struct image) images;
     DVI_LIST(struct kernel) kernels;
@@ -227,7 +228,8 @@ static enum devimg_status parse(struct header *h, struct dvi_view text, struct d
         DVI_TRY(read_line(h, trim(dvi_head(rest, size)), err));
         at += size + 1;
     }
-    if (h->depth == 0)
+    h->is_whole = h->depth == 0;
+    if (h->is_whole)
         return DEVIMG_OK;
     const struct dvi_view open = h->open[h->depth - 1].name;
     return dvi_fail(err, DEVIMG_MALFORMED, open, 0, "HCF header: node \"%.*s\" does not end",
@@ -354,6 +356,8 @@ static enum devimg_status give_image(const struct header *h, const struct image 
 {
     uint64_t start = 0, size = 0;
     struct dvi_placed placed = *outer;
+    if (!h->is_whole && (image->start.data == NULL || image->size.data == NULL))
+        return DEVIMG_OK; /* what it lacks may have stood behind the damage, which was said */
     if (!image->has_binary)
         return dvi_fail(err, DEVIMG_MALFORMED, image->name, 0,
                         "HCF image \"%.*s\": no node __binary says where it is", SHOW(image->name));
