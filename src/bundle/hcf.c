@@ -501,10 +501,11 @@ static enum devimg_status search_gap(struct search *s, struct dvi_view gap,
 }
 
 /* Constants lie in the data that a program loads; without a section table also in its one segment
- * of code. */
+ * of code. Gigabytes that are known to be another's are left alone. */
 static bool is_searched(const struct dvi_section *section)
 {
-    return !section->unmapped && (!section->executable || dvi_equals(section->name, "PT_LOAD"));
+    return !section->unmapped && (!section->executable || dvi_equals(section->name, "PT_LOAD")) &&
+           dvi_unread_section(section->name) == NULL;
 }
 
 static enum devimg_status search_sections(struct search *s, const struct dvi_object *object,
