@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""LLVM offload binaries: written here from OffloadBinary.h, and by clang-offload-packager: suite `offload`."""
+"""LLVM offload binaries: written here from OffloadBinary.h, and by clang-offload-packager; SYCLBIN, which they
+wrap: written here from SYCLBINDesign.md and SYCLBIN.h. Suite `offload`."""
 import json
 import os
 import shutil
@@ -11,23 +12,26 @@ KINDS = {"openmp": 1, "cuda": 2, "hip": 4, "sycl": 8}
 PACKAGER = shutil.which("clang-offload-packager-19")
 
 
-def offload_binary(version, entries, compress=None):
-    """entries: (kind, triple, arch, image); an image of None is texts only."""
+def offload_binary(version, entries, compress=None, more=None):
+    """entries: (kind, triple, arch, image); an image of None is texts only. more: two more texts of each."""
     head = 40 if version == 3 else 32
     stride = 16 if version == 1 else 24
     texts = [(("triple", e[1]), ("arch", e[2])) for e in entries]
+    if more:
+        texts = [a + b for a, b in zip(texts, more)]
+    per_entry = 4 if more else 2
     names = b""
     places = {}
     for text in sorted({t for pairs in texts for pair in pairs for t in pair}):
         places[text] = len(names)
         names += text.encode() + b"\0"
     strings_at = head + 40 * len(entries)
-    names_at = strings_at + stride * 2 * len(entries)
+    names_at = strings_at + stride * per_entry * len(entries)
     image_at = (names_at + len(names) + 7) // 8 * 8
     body = maps = images = b""
     for i, (kind, _, _, image) in enumerate(entries):
-        body += struct.pack("<HHIQQQQ", 0, KINDS[kind], 1 if image is None else 0, strings_at + i * 2 * stride,
-                            2, image_at + len(images), len(image or b""))
+        body += struct.pack("<HHIQQQQ", 0, KINDS[kind], 1 if image is None else 0, strings_at + i * per_entry * stride,
+                            per_entry, image_at + len(images), len(image or b""))
         images += image or b""
         for key, value in texts[i]:
             maps += struct.pack("<QQ", names_at + places[key], names_at + places[value])
@@ -43,6 +47,56 @@ def offload_binary(version, entries, compress=None):
     count = 40 if version == 1 else len(entries)
     return (b"\x10\xff\x10\xad" + struct.pack("<IQQQ", version, size, head, count) +
             (struct.pack("<Q", inflated) if version == 3 else b"") + body)
+
+
+DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+
+
+def text_property(value):
+    """A byte array of a property set: count of bits and the bytes, six bits a digit from the lowest on."""
+    data = struct.pack("<Q", len(value) * 8) + value.encode()
+    number = int.from_bytes(data, "little")
+    return "2|" + "".join(DIGITS[number >> 6 * i & 63] for i in range((len(data) * 8 + 5) // 6))
+
+
+def image_metadata(target, arch):
+    if arch is None:
+        text = "[SYCLBIN/ir module metadata]\ntype=1|0\ntarget=%s\n" % text_property(target)
+    else:
+        text = "[SYCLBIN/native device code image metadata]\narch=%s\ntarget=%s\n" % (
+            text_property(arch), text_property(target))
+    return text.encode()
+
+
+def syclbin(images):
+    """Version 1. images: (target, arch, code); IR modules have an arch of None."""
+    modules = b"[SYCL/misc properties]\noptLevel=1|2\n"
+    metadata, code = b"[SYCLBIN/global metadata]\nstate=1|0\n", b""
+    global_size, rows = len(metadata), {True: [], False: []}
+    modules_at = len(metadata)
+    metadata += modules
+    for target, arch, data in images:
+        text = image_metadata(target, arch)
+        rows[arch is None].append(struct.pack("<QQQQ", len(metadata), len(text), len(code), len(data)))
+        metadata += text
+        code += data
+    abstract = struct.pack("<QQIIII", modules_at, len(modules), len(rows[True]), 0, len(rows[False]), 0)
+    head = b"IBYS" + struct.pack("<IIIIIQQQQ", 1, 1, len(rows[True]), len(rows[False]), 0, len(metadata), len(code),
+                                 0, global_size)
+    return head + abstract + b"".join(rows[True] + rows[False]) + metadata + bytes(-len(metadata) % 8) + code
+
+
+def syclbin2(images, version="2", compress=None, cut=0):
+    """Version 2: an offload binary with an entry for each part."""
+    entries = [("sycl", "", "", b"[SYCLBIN/global metadata]\nstate=1|0\n"),
+               ("sycl", "", "", b"[SYCL/misc properties]\noptLevel=1|2\n")]
+    roles = ["global_metadata", "am_metadata"]
+    for target, arch, data in images:
+        text = image_metadata(target, arch)
+        entries.append(("sycl", target, arch or "", (struct.pack("<Q", len(text) + cut) + text + data)))
+        roles.append("ir" if arch is None else "native")
+    return offload_binary(3 if compress else 2, entries, compress,
+                          [(("sycl_format_version", version), ("role", r)) for r in roles])
 
 
 def zstd(data):
@@ -184,6 +238,59 @@ class Offload:
         self.say(status == 1 and len(r["images"]) < 5000 and "overlap" in json.dumps(r["findings"]),
                  "hostile: 5,001 entries for one image", status, len(r["images"]))
 
+    def syclbin_images(self):
+        return [("spir64-unknown-unknown", None, self.spirv),
+                ("spir64_gen-unknown-unknown", "intel_gpu_dg2_g11", self.zebin)]
+
+    def check_syclbin(self, name, data, packed=False):
+        images = self.syclbin_images()
+        status, r = self.record("kernels", self.file("s.syclbin", data))
+        same = len(r["images"]) == len(images) and all(
+            i["bundle"] == "syclbin" and i["offload"] == "sycl" and i["registered"] is None and
+            i["entry_id"] == e[0] + ("-" + e[1] if e[1] else "") and i["size"] == len(e[2]) and
+            (packed or data[i["offset"]:i["offset"] + i["size"]] == e[2]) for i, e in zip(r["images"], images))
+        facts = [(i["format"], i["target"]) for i in r["images"]]
+        self.say(status == 0 and same and facts == [("spirv", "spir64"), ("zebin", "dg2-g11")] and
+                 len(r["kernels"]) > 1 and not r["findings"], "SYCLBIN, " + name, status, r)
+
+    def syclbins(self):
+        one, two = syclbin(self.syclbin_images()), syclbin2(self.syclbin_images())
+        self.check_syclbin("version 1", one)
+        self.check_syclbin("version 1 in an offload binary", offload_binary(1, [("sycl", "", "", one)]))
+        self.check_syclbin("version 2", two)
+        self.check_syclbin("version 2 under zstd", syclbin2(self.syclbin_images(), compress=zstd), packed=True)
+
+    def hostile_syclbins(self):
+        images = self.syclbin_images()
+        good = syclbin(images)
+        patch = lambda at, form, value: good[:at] + struct.pack(form, value) + good[at + struct.calcsize(form):]
+        first, second = 56 + 32, 56 + 64  # the headers of the IR module and of the native image
+        value = good.index(b"2|", good.index(b"arch=")) + 2
+        for name, data, left in (
+                ("version 2", patch(4, "<I", 2), 0), ("version 0", patch(4, "<I", 0), 0),
+                ("2^32-1 IR modules", patch(12, "<I", 2**32 - 1), 0),
+                ("2^32-1 of all", good[:8] + struct.pack("<III", *[2**32 - 1] * 3) + good[20:], 0),
+                ("metadata past the end", patch(24, "<Q", 2**64 - 1), 0),
+                ("code past the end", patch(32, "<Q", len(good)), 0),
+                ("an image past the end", patch(first + 16, "<Q", len(good)), 1),
+                ("an image of 2^64-1 bytes", patch(second + 24, "<Q", 2**64 - 1), 1),
+                ("metadata of an image past the end", patch(first, "<Q", 2**64 - 8), 2),
+                ("no base64", good[:value] + b"!" + good[value + 1:], 2),
+                ("a count of bits that is not so", good[:value] + b"B" + good[value + 1:], 2),
+                ("a cut header", good[:40], 0), ("half of it", good[:len(good) // 2], 0),
+                ("version 3 of two", syclbin2(images, version="3"), 0),
+                ("metadata past its entry", syclbin2(images, cut=2**32), 0)):
+            status, r = self.record("list", self.file("h.syclbin", data))
+            self.say(status in (1, 3) and r["findings"] and len(r["images"]) == left, "hostile SYCLBIN: " + name,
+                     status, r)
+        text = b"[x]\n" + b"a=1|0\n" * 20000  # one text for 3,000 modules
+        rows = struct.pack("<QQQQ", 0, len(text), 0, 4) * 3000
+        data = b"IBYS" + struct.pack("<IIIIIQQQQ", 1, 0, 3000, 0, 0, len(text), 4, 0, 0) + rows + text
+        data += bytes(-len(text) % 8) + b"code"
+        status, r = self.record("list", self.file("t.syclbin", data))
+        self.say(status == 1 and "times the file" in json.dumps(r["findings"]), "hostile SYCLBIN: shared metadata",
+                 status, len(r["findings"]))
+
     def all(self):
         self.versions()
         self.compressed()
@@ -192,6 +299,8 @@ class Offload:
         self.target_sections()
         self.packager()
         self.hostile()
+        self.syclbins()
+        self.hostile_syclbins()
 
 
 def main():
@@ -204,6 +313,10 @@ def main():
                                     ("v3_zlib.bin", 3, zlib.compress)):
         with open(os.path.join(here, "data", "offload", name), "wb") as f:
             f.write(offload_binary(version, entries, compress))
+    images = [("spir64-unknown-unknown", None, image), ("spir64_gen-unknown-unknown", "intel_gpu_dg2_g11", image)]
+    for name, data in (("v1.syclbin", syclbin(images)), ("v2.syclbin", syclbin2(images))):
+        with open(os.path.join(here, "data", "offload", name), "wb") as f:
+            f.write(data)
 
 
 if __name__ == "__main__":

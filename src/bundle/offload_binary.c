@@ -17,6 +17,10 @@
  *                   8 texts at u64    16 text count u64    24 image at u64   32 image size u64
  * text:             0 key at u64       8 value at u64, both ended by NUL;
  *                  16 from version 2 on: value size u64
+ *
+ * SYCLBIN version 2 (intel/llvm llvm/include/llvm/Object/SYCLBIN.h) is an offload binary whose
+ * entries have the texts "sycl_format_version" and "role". Role "ir" or "native": in place of the
+ * image a u64 size, so much metadata, and the image; other roles are metadata alone.
  */
 #include <inttypes.h>
 
@@ -124,11 +128,25 @@ static enum devimg_status text_at(const struct block *b, uint64_t at, uint64_t s
     return DEVIMG_OK;
 }
 
-/* The texts "triple" and "arch" of an entry; empty where it has none. */
-static enum devimg_status read_texts(const struct block *b, const struct entry *e,
-                                     struct dvi_view *triple, struct dvi_view *arch,
-                                     struct devimg_error *err)
+/* The texts of an entry that are read; empty where it has none. */
+struct texts {
+    struct dvi_view triple, arch, role, syclbin; /* the last one: a version */
+};
+
+static struct dvi_view *place_of(struct texts *out, struct dvi_view key)
 {
+    return dvi_equals(key, "triple")                ? &out->triple
+           : dvi_equals(key, "arch")                ? &out->arch
+           : dvi_equals(key, "role")                ? &out->role
+           : dvi_equals(key, "sycl_format_version") ? &out->syclbin
+                                                    : NULL;
+}
+
+static enum devimg_status read_texts(const struct block *b, const struct entry *e,
+                                     struct texts *out, struct devimg_error *err)
+{
+    const struct dvi_view none = dvi_from(b->body, b->body.size);
+    *out = (struct texts){ none, none, none, none };
     const uint64_t stride = b->version == 1 ? 16 : 24;
     struct dvi_view table = { 0 };
     if (e->text_count > MOST_TEXTS)
@@ -140,9 +158,7 @@ static enum devimg_status read_texts(const struct block *b, const struct entry *
         const uint64_t at = i * stride;
         struct dvi_view key = { 0 };
         DVI_TRY(text_at(b, dvi_peek64(table, at), DEVIMG_UNKNOWN, &key, err));
-        struct dvi_view *value = dvi_equals(key, "triple") ? triple
-                                 : dvi_equals(key, "arch") ? arch
-                                                           : NULL;
+        struct dvi_view *value = place_of(out, key);
         if (value != NULL)
             DVI_TRY(text_at(b, dvi_peek64(table, at + 8),
                             b->version == 1 ? DEVIMG_UNKNOWN : dvi_peek64(table, at + 16), value,
@@ -162,26 +178,52 @@ static enum devimg_offload offload_of(uint16_t kind)
     }
 }
 
+/* The image of a SYCLBIN's entry, behind its metadata. END: there is none. */
+static enum devimg_status syclbin_image(const struct texts *texts, struct dvi_view *bytes,
+                                        struct devimg_error *err)
+{
+    if (!dvi_equals(texts->syclbin, "2"))
+        return dvi_fail(err, DEVIMG_UNSUPPORTED, texts->syclbin, 0,
+                        "SYCLBIN version \"%.*s\": versions 1 and 2 are read",
+                        (int)(texts->syclbin.size < 20 ? texts->syclbin.size : 20),
+                        (const char *)texts->syclbin.data);
+    if (!dvi_equals(texts->role, "ir") && !dvi_equals(texts->role, "native"))
+        return DEVIMG_END;
+    struct dvi_view metadata = { 0 };
+    struct dvi_cursor c = dvi_cursor_at(*bytes, 0);
+    const uint64_t size = dvi_le64(&c);
+    DVI_TRY(dvi_cursor_check(&c, "SYCLBIN entry", err));
+    DVI_TRY(dvi_slice(*bytes, c.at, size, "SYCLBIN metadata", &metadata, err));
+    *bytes = dvi_from(*bytes, c.at + size);
+    return DEVIMG_OK;
+}
+
 static enum devimg_status found_entry(const struct dvi_placed *outer, const struct block *b,
                                       uint64_t index, struct dvi_found *found,
                                       struct devimg_error *err)
 {
     struct entry e = { 0 };
     struct dvi_placed image = *outer;
-    struct dvi_view triple = dvi_from(b->body, b->body.size), arch = triple;
+    struct texts texts = { 0 };
     DVI_TRY(read_entry(b, index, &e, err));
     if ((e.flags & FLAG_METADATA) != 0)
         return DEVIMG_OK;
-    DVI_TRY(read_texts(b, &e, &triple, &arch, err));
+    DVI_TRY(read_texts(b, &e, &texts, err));
     DVI_TRY(part(b, e.image_at, e.image_size, "offload image", &image.bytes, err));
     image.bundle = "offload-binary";
+    if (texts.syclbin.size > 0) {
+        const enum devimg_status status = syclbin_image(&texts, &image.bytes, err);
+        if (status != DEVIMG_OK)
+            return status == DEVIMG_END ? DEVIMG_OK : status;
+        image.bundle = "syclbin";
+    }
     if (offload_of(e.offload) != DEVIMG_OFFLOAD_UNKNOWN)
         image.offload = offload_of(e.offload);
-    image.entry_id =
-        dvi_arena_format(found->arena, "%.*s%s%.*s", (int)triple.size, (const char *)triple.data,
-                         arch.size > 0 ? "-" : "", (int)arch.size, (const char *)arch.data);
-    image.arch = arch.size > 0 ? dvi_arena_text(found->arena, arch) : NULL;
-    if (image.entry_id == NULL || (image.arch == NULL && arch.size > 0))
+    image.entry_id = dvi_arena_format(
+        found->arena, "%.*s%s%.*s", (int)texts.triple.size, (const char *)texts.triple.data,
+        texts.arch.size > 0 ? "-" : "", (int)texts.arch.size, (const char *)texts.arch.data);
+    image.arch = texts.arch.size > 0 ? dvi_arena_text(found->arena, texts.arch) : NULL;
+    if (image.entry_id == NULL || (image.arch == NULL && texts.arch.size > 0))
         return dvi_fail_memory(err, outer->bytes.source);
     return dvi_found_image(found, &image, err);
 }

@@ -2,7 +2,7 @@
 /*
  * What is known by its section or its first bytes, and not read yet: said, so that a file that
  * carries it is never called one without device code.
- * Sources: clang/docs/ClangOffloadBundler.rst (CCOB); CUDA and HIP fat binaries as nvcc and hipcc name their sections; AdaptiveCpp doc/hcf.md.
+ * Sources: clang/docs/ClangOffloadBundler.rst (CCOB); CUDA and HIP fat binaries as nvcc and hipcc name their sections.
  */
 #include <string.h>
 
@@ -27,7 +27,6 @@ static const struct {
 } starts[] = {
     { "CCOB", 4, "compressed HIP code objects" },
     { "\x50\xed\x55\xba", 4, "a CUDA fat binary" },
-    { "IBYS", 4, "a SYCLBIN" },
     { "\xcf\xfa\xed\xfe", 4, "a Mach-O object" },
     { "\xca\xfe\xba\xbe", 4, "a universal Mach-O file" },
 };
@@ -44,31 +43,12 @@ const char *dvi_unread_start(struct dvi_view v)
     return machine == EM_CUDA ? "a cubin" : machine == EM_AMDGPU ? "an AMDGPU code object" : NULL;
 }
 
-static const char *what_is_in(const struct dvi_object *object, const struct dvi_section *section)
+const char *dvi_unread_section(const struct dvi_object *object, const struct dvi_section *section)
 {
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if (dvi_object_names(object, section, known[i].section))
             return known[i].what;
     return NULL;
-}
-
-/* AdaptiveCpp's container has no magic at its start, only this word before its binary part. */
-static bool has_hcf(const struct dvi_section *section, struct dvi_claims *claims, uint64_t *at)
-{
-    static const char marker[] = "__acpp_hcf_binary_appendix", start[] = "object-id=";
-    if (!dvi_starts_with(section->name, ".rodata", 7) &&
-        !dvi_starts_with(section->name, ".rdata", 6) && !dvi_starts_with(section->name, ".data", 5))
-        return false;
-    if (!dvi_claims_charge(claims, section->data.size))
-        return false; /* overlapping sections: these bytes were looked at */
-    const uint8_t *end = memmem(section->data.data, section->data.size, marker, sizeof marker - 1);
-    if (end == NULL)
-        return false;
-    const size_t before = (size_t)(end - section->data.data);
-    const uint8_t *nul = before > 0 ? memrchr(section->data.data, 0, before) : NULL;
-    const size_t from = nul != NULL ? (size_t)(nul - section->data.data) + 1 : 0;
-    *at = from;
-    return memmem(section->data.data + from, before - from, start, sizeof start - 1) != NULL;
 }
 
 static bool visit_slim(void *context, const struct dvi_symbol *symbol)
@@ -90,21 +70,17 @@ static bool is_slim(const struct dvi_object *object, const struct dvi_section *s
 static enum devimg_status walk_object(struct dvi_object *object, struct dvi_claims *claims,
                                       struct dvi_found *found, struct devimg_error *err)
 {
-    const bool nothing_found = claims->ranges.count == 0;
     for (size_t i = 0; i < object->section_count; i++) {
         const struct dvi_section *section = &object->sections[i];
         const char *what = is_slim(object, section) ? "host code before link-time optimisation"
-                                                    : what_is_in(object, section);
+                                                    : dvi_unread_section(object, section);
         uint64_t at = 0;
         struct dvi_view gap = { 0 };
-        if (what != NULL && !dvi_claims_gap(claims, section->data, &at, &gap))
+        if (what == NULL || !dvi_claims_gap(claims, section->data, &at, &gap))
             continue; /* empty, or a descriptor names all of it */
-        if (what == NULL && !(nothing_found && has_hcf(section, claims, &at)))
-            continue;
         const enum devimg_status status =
-            dvi_fail(err, DEVIMG_UNSUPPORTED, section->data, what != NULL ? 0 : at,
-                     "%s in section %.*s: this version of devimg does not read it",
-                     what != NULL ? what : "AdaptiveCpp device code",
+            dvi_fail(err, DEVIMG_UNSUPPORTED, section->data, 0,
+                     "%s in section %.*s: this version of devimg does not read it", what,
                      (int)(section->name.size < 40 ? section->name.size : 40),
                      (const char *)section->name.data);
         DVI_TRY(dvi_found_damage(found, status, err));

@@ -548,7 +548,8 @@ static enum devimg_status describe(struct describing *d, const struct dvi_placed
     d->found = (struct dvi_found){ .arena = &d->worker->arena,
                                    .image = found_inside,
                                    .damage = damage_inside,
-                                   .inflate = inflate_inside };
+                                   .inflate = inflate_inside,
+                                   .names_left = d->file->opts.max_kernels };
     d->hand = (struct bytes_at_hand){ .size = placed->bytes.size };
     d->parent = DEVIMG_NONE;
     const enum devimg_status status = describe_bytes(d, placed, placed->bytes, DEVIMG_NONE, &local);

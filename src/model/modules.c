@@ -157,7 +157,8 @@ static enum devimg_status add_candidate(struct builder *b,
 {
     struct devimg_image *image = &b->file->images.items[first];
     struct candidate c = { .image = first, .image_end = end, .module = DEVIMG_NONE };
-    if (b->file->placed.items[first].entries_known) {
+    /* what a packing says of an image inside stands in the image alone */
+    if (b->file->placed.items[first].entries_known || image->entry_count > 0) {
         c.names = sorted_names(&b->file->arena, image->entries, image->entry_count, &c.name_count);
         if (c.names == NULL)
             return DEVIMG_NOMEM;
