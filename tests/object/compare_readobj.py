@@ -303,6 +303,7 @@ __stdcall
 void *__delayLoadHelper2(void *a, void **b) { (void)b; return a; }
 int common_like; static int hidden[4] = { 1 }; int large[9000]; static int zeros[5];
 int *pointers[] = { &hidden[1], &common_like, 0, &hidden[3], &large[8000], &elsewhere[2] };
+int *far_pointers[700] = { [300] = &hidden[2], [450] = large, [699] = &zeros[1] };
 int (*functions[])(int *) = { outside, 0, outside, imported };
 static const char *const names[] = { "a", "bc", "def" };
 DLL(export) const char *name_of(unsigned i) { return names[i % 3]; }
@@ -396,6 +397,58 @@ def made_links(make, name, triple, machine, libraries):
         yield from make.run(out, tool("lld-link"), *always, *flags, "/out:" + make.path(out),
                             "/implib:" + make.path(out + ".lib"))
         yield from glob.glob(make.path(out + ".lib"))
+        if how == "dll" and os.path.exists(make.path(out)):
+            yield retyped_link(make, make.path(out))
+
+
+def sections_at(data):
+    """Where the section headers of an object or a PE stand."""
+    at = struct.unpack_from("<I", data, 60)[0] + 4 if data[:2] == b"MZ" else 0
+    count, optional = struct.unpack_from("<xxH12xH", data, at)
+    return [at + 20 + optional + 40 * i for i in range(count)]
+
+
+def retyped_object(make, name, triple):
+    """Every type of relocation, with bytes around it; code that is marked by one flag alone."""
+    word = ".long" if triple.startswith(("i686", "thumb")) else ".quad"
+    rows = "".join("%s %s+%#x\n.quad 0x5a5a5a5a5a5a5a5a\n" % (
+        word, ("d", "g", "_")[i % 3], (0x8123456789abcdef * (i + 1)) % (1 << (31 if word == ".long" else 63)))
+        for i in range(63))
+    make.write(name + ".s", ".data\n.quad 1\nd: _: .quad 2\n.text\n%s.section .c,\"xr\"\n%s"
+                            ".section .e,\"xr\"\n%s.section .r,\"dr\"\n%s" % ((rows,) * 4))
+    for path in make.compile(name + ".obj", triple, source=name + ".s"):
+        with open(path, "rb") as f:
+            data = bytearray(f.read())
+        for header in sections_at(data):
+            at, count, flags = struct.unpack_from("<I4xH2xI", data, header + 24)
+            gone = {b".c": EXECUTE, b".e": CODE}.get(bytes(data[header:header + 8]).rstrip(b"\0"), 0)
+            struct.pack_into("<I", data, header + 36, flags & ~gone)
+            for i in range(count):
+                struct.pack_into("<H", data, at + 10 * i + 8, i // 3)
+        with open(path, "wb") as f:
+            f.write(data)
+        yield path
+
+
+def retyped_link(make, path):
+    """Base relocations of types that are no pointers of that machine among those that are."""
+    with open(path, "rb") as f:
+        data = bytearray(f.read())
+    for header in sections_at(data):
+        if data[header:header + 6] == b".reloc":
+            size, _, _, raw = struct.unpack_from("<4I", data, header + 8)
+            end = raw + size
+            while raw < end:
+                block = struct.unpack_from("<I", data, raw + 4)[0]
+                for i, at in enumerate(range(raw + 8, raw + block, 2)):
+                    entry = struct.unpack_from("<H", data, at)[0]
+                    if entry and i % 3:
+                        kind = (0, 1, 2, 3, 10)[i % 5] << 12
+                        struct.pack_into("<H", data, at, kind | (entry & 0xfff))
+                raw += block
+    with open(path + ".retyped", "wb") as f:
+        f.write(data)
+    return path + ".retyped"
 
 
 def large_files(make):
@@ -406,7 +459,8 @@ def large_files(make):
     for name, text in (
             ("bigobj", "\n".join(sections) + "\n.text\n.globl f\nf: lea f(%rip), %rax\ncall g\n"),
             ("many", ".text\n.globl f\nf: ret\n.rept 70000\ncall g\nlea d+4(%rip), %rax\n.endr\n"
-                     ".data\nd:\n.rept 65536\n.quad f\n.endr\n"
+                     ".data\n.long 8, 0, 4\n"  # what a 70,001st relocation would be read from
+                     "d:\n.rept 65536\n.quad f\n.endr\n"
                      ".section .e,\"dr\"\n.rept 65535\n.quad d+8\n.endr\n"
                      ".section .l,\"dr\"\n.rept 65534\n.quad g\n.endr\n"),
             ("names", ".section .long_name_a,\"dr\"\n.quad 1\n.section .long_name_zzz,\"dr\"\n.quad 2\n"
@@ -420,6 +474,7 @@ def made_files(make, quick):
     for name, triple, dlltool, machine in TARGETS:
         objects = list(made_objects(make, name, triple))
         yield from objects
+        yield from retyped_object(make, name + "-retyped", triple)
         libraries = list(import_libraries(make, name, dlltool)) if tool("llvm-dlltool") else []
         yield from libraries
         if tool("llvm-lib"):
