@@ -10,11 +10,12 @@ addresses: they must be aligned and not overlap, and are then taken as they are.
 read from the file at the places that llvm-readobj names. Archives are compared member by member.
 
 Without FILE: the COFF and PE files of tests/data, and what clang, llvm-lib and lld-link make on the
-spot: objects of five machines, bigobj, 70,000 relocations in a section, names at an offset of base
-64, DLLs of each machine with imports, delayed imports, exports and forwarders, MinGW style links,
-import libraries; and the PE files that come with this Python. --quick: without the large ones. BUILD
-is a build folder: tests/object/dump_object.c is linked with its libdevimg.a. Exit status: 0 all
-equal, 1 a difference (printed), 2 usage, 77 no llvm-readobj or compiler.
+spot: objects of five machines, every type of relocation, bigobj, 70,000 relocations in a section,
+names at an offset of base 64, DLLs with imports, delayed imports, exports and forwarders, MinGW style
+links, import libraries; and the PE files that come with this Python. --quick: without the large ones
+and those of Python. BUILD is a build folder: tests/object/dump_object.c is linked with its
+libdevimg.a. Exit status: 0 all equal, 1 a difference (printed) or a file that clang-19 and its
+siblings could not make, 2 usage, 77 no llvm-readobj or compiler.
 """
 import argparse
 import glob
@@ -410,9 +411,9 @@ def sections_at(data):
 
 def retyped_object(make, name, triple):
     """Every type of relocation, with bytes around it; code that is marked by one flag alone."""
-    word = ".long" if triple.startswith(("i686", "thumb")) else ".quad"
+    word, bits = (".long", 31) if triple.startswith(("i686", "thumb")) else (".quad", 63)
     rows = "".join("%s %s+%#x\n.quad 0x5a5a5a5a5a5a5a5a\n" % (
-        word, ("d", "g", "_")[i % 3], (0x8123456789abcdef * (i + 1)) % (1 << (31 if word == ".long" else 63)))
+        word, ("d", "g", "_")[i % 3], 0x8123456789abcdef * (i + 1) % (1 << bits))
         for i in range(63))
     make.write(name + ".s", ".data\n.quad 1\nd: _: .quad 2\n.text\n%s.section .c,\"xr\"\n%s"
                             ".section .e,\"xr\"\n%s.section .r,\"dr\"\n%s" % ((rows,) * 4))
@@ -421,7 +422,8 @@ def retyped_object(make, name, triple):
             data = bytearray(f.read())
         for header in sections_at(data):
             at, count, flags = struct.unpack_from("<I4xH2xI", data, header + 24)
-            gone = {b".c": EXECUTE, b".e": CODE}.get(bytes(data[header:header + 8]).rstrip(b"\0"), 0)
+            name = bytes(data[header:header + 8]).rstrip(b"\0")
+            gone = {b".c": EXECUTE, b".e": CODE}.get(name, 0)
             struct.pack_into("<I", data, header + 36, flags & ~gone)
             for i in range(count):
                 struct.pack_into("<H", data, at + 10 * i + 8, i // 3)
@@ -463,8 +465,9 @@ def large_files(make):
                      "d:\n.rept 65536\n.quad f\n.endr\n"
                      ".section .e,\"dr\"\n.rept 65535\n.quad d+8\n.endr\n"
                      ".section .l,\"dr\"\n.rept 65534\n.quad g\n.endr\n"),
-            ("names", ".section .long_name_a,\"dr\"\n.quad 1\n.section .long_name_zzz,\"dr\"\n.quad 2\n"
-                      + "\n".join("%s: .quad %s" % (n, n) for n in names) + "\n")):
+            ("names", ".section .long_name_a,\"dr\"\n.quad 1\n"
+                      ".section .long_name_zzz,\"dr\"\n.quad 2\n" +
+                      "".join("%s: .quad %s\n" % (n, n) for n in names))):
         make.write(name + ".s", text)
         yield from make.compile(name + ".obj", "x86_64-pc-windows-msvc", source=name + ".s")
 
