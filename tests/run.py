@@ -4,8 +4,8 @@
 
     tests/run.py [--update] [--only SUITE,...] BUILD...
 
-Suites (each a function below): unit cli schema facts tools readelf extract shapes metamorphic examples exports
-damage odd edited offload hostile.
+Suites (each a function below): unit cli schema facts tools readelf readobj extract shapes metamorphic
+examples exports damage odd edited offload hostile.
 `repository` (layers, docs) needs no build and runs once. --update rewrites the expectations of the
 cli suite from what the program says; read the diff before you commit it.
 """
@@ -319,6 +319,16 @@ def readelf(build, _):
         print(tail(out))
         return
     build.say(status == 0, "readelf: nothing differs", tail(out) + tail(err))
+
+
+def readobj(build, _):
+    """COFF and PE files, most made on the spot: all tables are those of llvm-readobj."""
+    script = os.path.join(HERE, "object", "compare_readobj.py")
+    status, out, err = build.run([sys.executable, script, "--quick", build.folder], cwd=ROOT)
+    if status == 77:
+        print(tail(out))
+        return
+    build.say(status == 0, "readobj: nothing differs", tail(out) + tail(err))
 
 
 def extract(build, _):
@@ -643,8 +653,8 @@ def hostile(build, _):
                       "exit %s\n%s\n%s" % (status, tail(out), tail(err)))
 
 
-SUITES = [unit, cli, schema, facts, tools, readelf, extract, shapes, metamorphic, examples, exports, damage, odd,
-          edited, offload, hostile]
+SUITES = [unit, cli, schema, facts, tools, readelf, readobj, extract, shapes, metamorphic, examples, exports,
+          damage, odd, edited, offload, hostile]
 
 
 def repository(results):

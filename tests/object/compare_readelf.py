@@ -56,11 +56,12 @@ class Dump:
     def __init__(self, program, path):
         self.sections, self.pointers, self.code, self.damage = [], [], [], []
         self.symbols = {"static": [], "dynamic": []}
-        self.linked = None
+        self.machine = self.linked = self.pointer_size = None
         for line in lines_of(program, path):
             kind, _, rest = line.partition(" ")
             if kind == "object":
-                self.linked = rest.split()[1] == "1"
+                self.machine, linked, size = rest.split()
+                self.linked, self.pointer_size = linked == "1", int(size)
             elif kind == "section":
                 f = rest.split(" ", 6)
                 self.sections.append((*(int(x, 16) for x in f[1:5]), f[5] == "1", f[6]))
@@ -141,6 +142,14 @@ def read_relocations(path, dynamic):
     return tables
 
 
+def same_counts(say, what, got, wanted, tool):
+    got, wanted = collections.Counter(got), collections.Counter(wanted)
+    if got != wanted:
+        say("%s: devimg %d, %s %d; only devimg %s, only %s %s" % (
+            what, sum(got.values()), tool, sum(wanted.values()), list(got - wanted)[:3], tool,
+            list(wanted - got)[:3]))
+
+
 class Compare:
     def __init__(self, program, path):
         self.path, self.wrong = path, []
@@ -159,11 +168,7 @@ class Compare:
         self.wrong.append(text)
 
     def same(self, what, got, wanted):
-        got, wanted = collections.Counter(got), collections.Counter(wanted)
-        if got != wanted:
-            self.say("%s: devimg %d, readelf %d; only devimg %s, only readelf %s" % (
-                what, sum(got.values()), sum(wanted.values()), list(got - wanted)[:3],
-                list(wanted - got)[:3]))
+        same_counts(self.say, what, got, wanted, "readelf")
 
     def check_segments(self):
         """Without sections: PT_LOAD in their stead."""
