@@ -38,6 +38,14 @@ def run(*argv, stdin=None):
                           stderr=subprocess.PIPE, check=False)
 
 
+def in_file_order(images):
+    """The reader's order is that of descriptors; parents are counted anew."""
+    top = lambda i: i if images[i]["parent"] is None else top(images[i]["parent"])
+    order = sorted(range(len(images)), key=lambda i: (images[top(i)]["offset"], i))
+    at = {old: new for new, old in enumerate(order)}
+    return [dict(images[i], parent=at.get(images[i]["parent"])) for i in order]
+
+
 class Comparison:
     def __init__(self, devimg, tools, folder):
         self.devimg, self.tools, self.folder = devimg, tools, Path(folder)
@@ -120,7 +128,7 @@ class Comparison:
 
     def file(self, path):
         where, whole = Path(path).name, Path(path).read_bytes()
-        images = sycl_facts.Reader("none").read(path)["images"]
+        images = in_file_order(sycl_facts.Reader("none").read(path)["images"])
         sections = self.sections(path)
         parents = {i["parent"] for i in images}
         stored, bodies = {}, {}
