@@ -247,6 +247,15 @@ static bool in_constructor(const constructor_list *list, uint64_t addr)
     return low > 0 && addr < list->items[low - 1].end;
 }
 
+/* Another object may name a descriptor that is no local symbol. */
+static bool visit_shared(void *context, const struct dvi_symbol *symbol)
+{
+    const struct dvi_registration *r = context;
+    if (symbol->defined && !symbol->local && dvi_registration_in_reach(r, symbol->addr))
+        dvi_registration_mark(r, symbol->addr, DEVIMG_MAYBE);
+    return true;
+}
+
 /* Is the descriptor that reference `i` loads handed to the function right behind it? */
 static bool is_handed_over(const struct dvi_object *o, size_t i)
 {
@@ -296,7 +305,7 @@ enum devimg_status dvi_registration_read(struct dvi_object *object,
     struct known seen = { 0 };
     const enum devimg_answer known = read_known(object, &seen);
     const struct dvi_registration_machine *machine = machine_of(object);
-    const struct dvi_registration r = {
+    struct dvi_registration r = {
         .object = object,
         .descriptors = descriptors,
         .count = count,
@@ -307,6 +316,8 @@ enum devimg_status dvi_registration_read(struct dvi_object *object,
         .initterm_slot = seen.initterm_slot,
     };
     mark_all(&r, known == DEVIMG_NO || machine != NULL ? DEVIMG_NO : DEVIMG_MAYBE);
+    if (!object->is_linked)
+        (void)dvi_object_each_symbol(object, DVI_SYMBOLS_STATIC, visit_shared, &r);
     if (machine == NULL || (known == DEVIMG_NO && !object->is_linked))
         return DEVIMG_OK;
     if (!object->is_linked)

@@ -42,6 +42,14 @@ bool dvi_needs_coverage(const struct dvi_check *check, const struct devimg_modul
     return (kernels || (!counted && module->name_count > 0)) && !support;
 }
 
+bool dvi_is_generic_ir(const struct dvi_check *check, const struct devimg_module *module)
+{
+    for (uint32_t i = 0; i < module->image_count; i++)
+        if (check->in->images[module->images[i]]->offload == DEVIMG_OFFLOAD_ACPP)
+            return true;
+    return false;
+}
+
 uint64_t dvi_size_of_image(const struct devimg_image *image)
 {
     return image->size != DEVIMG_UNKNOWN ? image->size : image->stored_size;

@@ -34,7 +34,9 @@ static enum devimg_status run_module(struct dvi_check *check, uint32_t index,
     f.target = kind->name;
     f.kernel = module->name_count == 1 ? module->names[0] : NULL;
     f.message = dvi_message(check, "no registered %s image; kernels: %s", kind->name, names);
-    f.hint = "add spir64 to -fsycl-targets, on the compile line and on the link line";
+    f.hint = dvi_is_generic_ir(check, module)
+                 ? "AdaptiveCpp's generic IR is portable by itself: ask for no fallback"
+                 : "add spir64 to -fsycl-targets, on the compile line and on the link line";
     return dvi_say(check, &f, err);
 }
 

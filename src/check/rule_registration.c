@@ -3,8 +3,10 @@
  * registration: images that the program carries but will never find.
  *
  * In a linked file a DPC++ image counts only when a descriptor names it and start-up code passes
- * that descriptor to __sycl_register_lib (intel/llvm clang-offload-wrapper). In an object, images
+ * that descriptor to __sycl_register_lib (intel/llvm clang-offload-wrapper); so it does in an object
+ * whose descriptor is a local symbol. In an object, images
  * still lie in bundle sections or offload binaries, which only the offload driver's link reads.
+ * AdaptiveCpp registers its containers in another way, which is not looked at.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -15,15 +17,16 @@ static enum devimg_status say_not_registered(struct dvi_check *check, uint32_t i
                                              struct devimg_error *err)
 {
     const struct devimg_image *image = check->in->images[index];
+    const bool is_object = check->in->records[image->record]->linked == DEVIMG_NO;
     struct devimg_finding f = dvi_finding_of(DEVIMG_ERROR, "not-registered", image->record);
     f.module = image->module;
     f.image = index;
     f.unit = image->unit;
     f.target = image->target;
     f.offset = image->offset;
-    f.message =
-        dvi_message(check, "the program does not register this image%s%s",
-                    image->note != NULL ? ": " : "", image->note != NULL ? image->note : "");
+    f.message = dvi_message(check, "the %s does not register this image%s%s",
+                            is_object ? "object" : "program", image->note != NULL ? ": " : "",
+                            image->note != NULL ? image->note : "");
     f.hint = "link with the SYCL driver (-fsycl), or keep the object that holds the descriptor";
     return dvi_say(check, &f, err);
 }
@@ -96,11 +99,11 @@ static enum devimg_status run_record(struct dvi_check *check, uint32_t index,
     for (uint32_t i = 0; i < record->image_count; i++) {
         const uint32_t at = record->first_image + i;
         const struct devimg_image *image = check->in->images[at];
-        if (record->linked == DEVIMG_YES && image->parent == DEVIMG_NONE &&
-            image->registered == DEVIMG_NO)
+        if (image->parent == DEVIMG_NONE && image->registered == DEVIMG_NO)
             DVI_TRY(say_not_registered(check, at, err));
         if (record->linked == DEVIMG_YES && image->parent == DEVIMG_NONE &&
-            image->registered == DEVIMG_MAYBE && unsure++ == 0)
+            image->registered == DEVIMG_MAYBE && image->offload != DEVIMG_OFFLOAD_ACPP &&
+            unsure++ == 0)
             first_unsure = at;
         if (record->linked != DEVIMG_NO)
             continue;

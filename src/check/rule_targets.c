@@ -58,7 +58,9 @@ static enum devimg_status say_missing(struct state *s, uint32_t index, bool has_
                        module->name_count == 1 ? "" : "s");
     f.message = dvi_message(s->check, "no native image for %s (%s)%s; %s: %s", target->name, ip,
                             has_native ? "" : ", nor for any other GPU", count, names);
-    f.hint = has_native
+    f.hint = dvi_is_generic_ir(s->check, module)
+                 ? "AdaptiveCpp compiles its generic IR at the first run: no native image is made"
+             : has_native
                  ? "add the target to the -device list of this unit, or declare a gap with a reason"
                  : "compile this unit with -fsycl-targets=spir64_gen and a -device list";
     return dvi_say(s->check, &f, err);

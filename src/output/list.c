@@ -101,13 +101,15 @@ static bool is_host_code(const struct devimg_image *image)
     return row != NULL && strcmp(row->kind, "cpu") == 0;
 }
 
-/* Neither native nor portable: bitcode before the link, code for the host's CPU, or what no reader
+/* Neither native nor portable: bitcode before the link, AdaptiveCpp's generic IR, code for the host's CPU, or what no reader
  * here knows. */
 static void print_other(FILE *file, const struct dvi_summary *s)
 {
-    bool for_host = false;
+    bool for_host = false, is_generic = true;
     for (size_t i = 0; i < s->groups.count; i++) {
         const struct devimg_image *first = s->groups.items[i].first;
+        is_generic = is_generic && (s->groups.items[i].class != DVI_CLASS_OTHER ||
+                                    first->offload == DEVIMG_OFFLOAD_ACPP);
         if (s->groups.items[i].class != DVI_CLASS_OTHER || first->format != DEVIMG_FORMAT_UNKNOWN)
             continue;
         if (!is_host_code(first)) {
@@ -122,7 +124,9 @@ static void print_other(FILE *file, const struct dvi_summary *s)
     }
     fputs(" as ", file);
     print_formats(file, s, DVI_CLASS_OTHER);
-    fputs(" only: not finished, a driver runs none of it as it is", file);
+    fputs(is_generic ? " only: compiled by AdaptiveCpp's runtime at first use"
+                     : " only: not finished, a driver runs none of it as it is",
+          file);
 }
 
 static void print_answer(FILE *file, const struct dvi_summary *s)
@@ -151,7 +155,7 @@ static void print_answer(FILE *file, const struct dvi_summary *s)
         fputs(": support images only, no kernels", file);
     }
     if (s->unregistered_count > 0 && s->unregistered_count == s->top_count)
-        fputs("; the program registers none of it", file);
+        fputs("; none of it is registered", file);
     if (s->damaged)
         fputs(s->behind ? "; a part is not read yet" : "; a part is damaged", file);
 }
@@ -240,7 +244,7 @@ static void print_special(const struct dvi_output *out, const struct dvi_summary
     if (s->unregistered_count > 0) {
         fputs("not registered: ", file);
         print_total(file, s->unregistered_count, "image", s->unregistered_size);
-        fputs(" that the program never hands to the runtime\n", file);
+        fputs(" that nothing hands to the runtime\n", file);
     }
     if (s->raw_count > 0) {
         fputs("stored raw: ", file);

@@ -103,6 +103,8 @@ def shapes():
     yield "static-pie", "gcc -static-pie -fPIE main.c runtime.c ctor.o -o static-pie"
     yield "object", "cp ctor.o object"
     yield "object-O0", "cp ctor_O0.o object-O0"
+    yield "object-none", "cp none.o object-none"
+    yield "object-shared", unit("NONE", "object-shared", flags="-O2 -fPIC -DSHARED")
     yield "object-never", "cp never.o object-never"
     yield "object-never-beside", "ld.bfd -r ctor.o never.o -o object-never-beside"
     yield "two-in-one-object", "ld.bfd -r ctor.o dtor.o -o two-in-one-object"
@@ -172,6 +174,7 @@ def windows():
     yield "win-object-import", unit("CTOR", "win-object-import", WIN, "-O2 -DIMPORT")
     yield "win-object-never", unit("NEVER", "win-object-never", WIN, "-O2")
     yield "win-object-none", unit("NONE", "win-object-none", WIN, "-O2")
+    yield "win-object-shared", unit("NONE", "win-object-shared", WIN, "-O2 -DSHARED")
     yield "win-lib", "llvm-lib-19 /out:win-lib win-object"
     libraries = " && ".join("llvm-lib-19 /machine:%s /def:%s.def /out:%s%s.lib" % (machine, name, name, end)
                             for machine, end in (("x64", ""), ("arm64", "_arm")) for name in ("sycl", "crt"))

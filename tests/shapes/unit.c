@@ -5,6 +5,7 @@
  *
  *   TARGET "spir64"  BYTES "basic.spv"  LABEL "a"  NAMES {0,"k",0,0,0}, ...
  *   CTOR DTOR NEVER TABLE MAIN CTORS ANCHOR    who names the descriptor
+ *   SHARED                              other objects can name it too
  *   IMPORT                              the function is known to be of a DLL (Windows)
  *   NO_BYTES                            the image begins in another file
  *   CUT_ENTRIES                         the table of entries ends one byte behind its last entry
@@ -59,7 +60,10 @@ static const struct entry entries[] = { NAMES };
 #endif
 static const struct image images[] = { { 2, 4, 0, TARGET, "", "", 0, 0, begin, END, entries,
                                          ENTRIES_END, 0, 0 } };
-static const struct descriptor descriptor __attribute__((used)) = { 1, 1, images, 0, 0 };
+#ifndef SHARED
+static
+#endif
+const struct descriptor descriptor __attribute__((used)) = { 1, 1, images, 0, 0 };
 
 #ifdef IMPORT /* by way of its word in the import table, without a thunk */
 __declspec(dllimport)
