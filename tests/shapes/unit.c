@@ -63,12 +63,12 @@ static const struct image images[] = { { 2, 4, 0, TARGET, "", "", 0, 0, begin, E
 #ifndef SHARED
 static
 #endif
-const struct descriptor descriptor __attribute__((used)) = { 1, 1, images, 0, 0 };
+    const struct descriptor descriptor __attribute__((used)) = { 1, 1, images, 0, 0 };
 
 #ifdef IMPORT /* by way of its word in the import table, without a thunk */
 __declspec(dllimport)
 #endif
-void __sycl_register_lib(const void *);
+    void __sycl_register_lib(const void *);
 void __sycl_unregister_lib(const void *);
 
 #ifdef CTOR
