@@ -31,7 +31,7 @@ test: ## all tests, and again under ASan and UBSan
 	@$(call compile,$(ASAN_BUILD),--buildtype=debugoptimized $(WERROR) $(ASAN))
 	@python3 tests/run.py $(BUILD) $(ASAN_BUILD)
 
-test-real: build ## shipped wheels, and SYCL code compiled here (downloads about 400 MB)
+test-real: build ## shipped wheels, and SYCL code compiled here (downloads about 1.7 GB)
 	@tools/deps.sh test
 	@tests/real/run.sh $(BUILD)/src/devimg
 

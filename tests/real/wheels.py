@@ -26,8 +26,12 @@ import sycl_facts  # noqa: E402
 # Read in full by both readers, though no row of facts.tsv counts them.
 ALSO = [("onemkl-sycl-vm==2026.2.0", "libmkl_sycl_vm.so.6"),
         ("dpnp==0.20.0", "_tensor_elementwise_impl.cpython-311-x86_64-linux-gnu.so"),
-        ("dpctl==0.22.1", "_sycl_queue.cp311-win_amd64.pyd")]
+        ("dpctl==0.22.1", "_sycl_queue.cp311-win_amd64.pyd"),
+        # beside its images it has dozens of ELF and patch-token magics among its own data
+        ("onednn==2026.1.0", "libdnnl.so.3.13")]
 LINUX = ["manylinux_2_28_x86_64", "manylinux_2_24_x86_64", "manylinux2014_x86_64"]
+# A run-time compiler: bundle names among its texts, and no device code.
+WITHOUT = [("intel-sycl-rt==2026.2.0", "libsycl-jit.so"), ("intel-sycl-rt==2026.2.0", "libsycl.so")]
 results = {"passed": 0, "failed": 0}
 
 
@@ -121,6 +125,11 @@ def main():
                               stdout=subprocess.PIPE).stdout for j in "18"]
         say(one[0] == one[1], "%s: -j1 and -j8 say the same" % name)
         registration(devimg, path, True)
+    for requirement, name in WITHOUT:
+        path = member(wheel(requirement, name, cache), name, cache)
+        got = compare_facts.run(devimg, "list", path)
+        say((got["status"], got["images"], got["findings"]) == ("no-device-code", [], []),
+            "%s: no device code" % name, [json.dumps(got)[:300]])
     # Linked with /noentry, and without any call.
     registration(devimg, os.path.join(TESTS, "data", "intel", "win_aot_zstd.dll"), False)
     # Its own list passes; the default set does not.
