@@ -13,17 +13,15 @@ static enum dvi_exit run(struct dvi_line *line)
 {
     const struct dvi_setting *shell = dvi_line_get(line, COMPLETION);
     const struct dvi_command *command = NULL;
-    if (line->words.count > 1)
-        return dvi_usage(line->command, "name one command");
-    if (line->words.count == 1) {
-        const char *name = line->words.items[0];
-        const struct dvi_command *nearest = dvi_command_nearest(name);
-        command = dvi_command_find(name);
-        if (command == NULL && nearest != NULL)
-            return dvi_usage(NULL, "no command %s: did you mean %s?", name, nearest->name);
+    const int count = (int)line->words.count;
+    int used = 0;
+    if (count > 0) {
+        command = dvi_command_find(count, line->words.items, &used);
         if (command == NULL)
-            return dvi_usage(NULL, "no command %s", name);
+            return dvi_command_unknown(count, line->words.items, false);
     }
+    if (used < count)
+        return dvi_usage(line->command, "name one command");
     struct dvi_output out = { .file = line->out.file };
     if (shell != NULL)
         dvi_print_completion(out.file, shell->text);

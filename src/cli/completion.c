@@ -14,7 +14,7 @@ static void choices(FILE *file, const char *shown)
 static void bash_values(FILE *file, const struct dvi_command *command)
 {
     const struct dvi_option *o = NULL;
-    fprintf(file, "    %s)\n        case $previous in\n", command->name);
+    fprintf(file, "    '%s')\n        case $previous in\n", command->name);
     for (size_t i = 0; (o = dvi_option_at(command, i)) != NULL; i++) {
         if (o->value == DVI_VALUE_NONE)
             continue;
@@ -37,6 +37,51 @@ static void bash_values(FILE *file, const struct dvi_command *command)
             command->completes_files ? "            [[ $current == -* ]] || files=1\n" : "");
 }
 
+/* Is this the first command with its first word? */
+static bool is_new_group(size_t index)
+{
+    const char *rest = NULL, *other = NULL;
+    const struct dvi_command *c = dvi_command_at(index);
+    const size_t size = dvi_command_group(c, &rest);
+    const struct dvi_command *before = index > 0 ? dvi_command_at(index - 1) : NULL;
+    return before == NULL || dvi_command_group(before, &other) != size ||
+           strncmp(before->name, c->name, size) != 0;
+}
+
+/* The first words of the commands, each once: the commands of a group stand together. */
+static void first_words(FILE *file)
+{
+    const struct dvi_command *c = NULL;
+    const char *rest = NULL;
+    for (size_t i = 0; (c = dvi_command_at(i)) != NULL; i++)
+        if (is_new_group(i))
+            fprintf(file, "%.*s ", (int)dvi_command_group(c, &rest), c->name);
+}
+
+/* The second words of each group, and both words as $command behind them. */
+static void bash_groups(FILE *file)
+{
+    const struct dvi_command *c = NULL;
+    const char *rest = NULL;
+    for (size_t i = 0; (c = dvi_command_at(i)) != NULL; i++) {
+        const size_t size = dvi_command_group(c, &rest);
+        if (rest == NULL)
+            continue;
+        if (is_new_group(i))
+            fprintf(file,
+                    "    elif [[ $command == %.*s ]] && ((COMP_CWORD == 2)); then\n"
+                    "        command=''\n",
+                    (int)size, c->name);
+        fprintf(file, "        words+=' %s'\n", rest);
+        const struct dvi_command *next = dvi_command_at(i + 1);
+        if (next == NULL || is_new_group(i + 1))
+            fprintf(
+                file,
+                "    elif [[ $command == %.*s ]]; then\n        command+=\" ${COMP_WORDS[2]}\"\n",
+                (int)size, c->name);
+    }
+}
+
 static void bash_completion(FILE *file)
 {
     const struct dvi_command *c = NULL;
@@ -47,11 +92,10 @@ static void bash_completion(FILE *file)
           "    COMPREPLY=()\n"
           "    if ((COMP_CWORD == 1)); then\n        words='",
           file);
-    for (size_t i = 0; (c = dvi_command_at(i)) != NULL; i++)
-        fprintf(file, "%s ", c->name);
-    fputs("--help --version'\n        files=1\n        command=''\n    fi\n"
-          "    case $command in\n    '') ;;\n",
-          file);
+    first_words(file);
+    fputs("--help --version'\n        files=1\n        command=''\n", file);
+    bash_groups(file);
+    fputs("    fi\n    case $command in\n    '') ;;\n", file);
     for (size_t i = 0; (c = dvi_command_at(i)) != NULL; i++)
         bash_values(file, c);
     fputs("    *) files=1 ;;\n    esac\n"
@@ -96,6 +140,40 @@ static void zsh_option(FILE *file, const struct dvi_option *o, bool letter)
     fputs("' \\\n", file);
 }
 
+static void zsh_first_words(FILE *file)
+{
+    const struct dvi_command *c = NULL;
+    const char *rest = NULL;
+    for (size_t i = 0; (c = dvi_command_at(i)) != NULL; i++) {
+        const size_t size = dvi_command_group(c, &rest);
+        if (!is_new_group(i))
+            continue;
+        fprintf(file, "    '%.*s:", (int)size, c->name);
+        zsh_text(file, rest != NULL ? "its commands" : c->summary);
+        fputs("'\n", file);
+    }
+}
+
+static void zsh_groups(FILE *file)
+{
+    const struct dvi_command *c = NULL;
+    const char *rest = NULL;
+    for (size_t i = 0; (c = dvi_command_at(i)) != NULL; i++) {
+        const size_t size = dvi_command_group(c, &rest);
+        if (rest == NULL)
+            continue;
+        if (is_new_group(i))
+            fprintf(file, "if [[ $command == %.*s ]]; then\n    commands=(\n", (int)size, c->name);
+        fprintf(file, "        '%s:", rest);
+        zsh_text(file, c->summary);
+        fputs("'\n", file);
+        if (dvi_command_at(i + 1) == NULL || is_new_group(i + 1))
+            fputs("    )\n    (( CURRENT == 2 )) && { _describe command commands; return }\n"
+                  "    command+=\" $words[2]\"\n    shift words\n    (( CURRENT-- ))\nfi\n",
+                  file);
+    }
+}
+
 static void zsh_completion(FILE *file)
 {
     const struct dvi_command *c = NULL;
@@ -103,16 +181,14 @@ static void zsh_completion(FILE *file)
     fputs("#compdef devimg\n# zsh completion for devimg; printed by: devimg help --completion zsh\n"
           "local -a commands\ncommands=(\n",
           file);
-    for (size_t i = 0; (c = dvi_command_at(i)) != NULL; i++) {
-        fprintf(file, "    '%s:", c->name);
-        zsh_text(file, c->summary);
-        fputs("'\n", file);
-    }
+    zsh_first_words(file);
     fputs(")\nif (( CURRENT == 2 )); then\n    _describe command commands\n    _files\n    return\n"
-          "fi\nlocal command=$words[2]\nshift words\n(( CURRENT-- ))\ncase $command in\n",
+          "fi\nlocal command=$words[2]\nshift words\n(( CURRENT-- ))\n",
           file);
+    zsh_groups(file);
+    fputs("case $command in\n", file);
     for (size_t i = 0; (c = dvi_command_at(i)) != NULL; i++) {
-        fprintf(file, "%s)\n    _arguments -s \\\n", c->name);
+        fprintf(file, "'%s')\n    _arguments -s \\\n", c->name);
         for (size_t k = 0; (o = dvi_option_at(c, k)) != NULL; k++) {
             zsh_option(file, o, false);
             if (o->letter != 0)

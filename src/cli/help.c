@@ -92,7 +92,7 @@ void dvi_print_overview(FILE *file)
           "       devimg COMMAND [OPTION]... [ARGUMENT]...\n\nCommands:\n",
           file);
     for (size_t i = 0; (c = dvi_command_at(i)) != NULL; i++)
-        fprintf(file, "  %-10s %s\n", c->name, c->summary);
+        fprintf(file, "  %-14s %s\n", c->name, c->summary);
     fputs("\n\"devimg help COMMAND\" tells the options of one, \"devimg --version\" the version.\n",
           file);
 }

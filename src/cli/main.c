@@ -21,26 +21,78 @@ const struct dvi_command *dvi_command_at(size_t index)
     return index < COMMANDS ? commands[index] : NULL;
 }
 
-const struct dvi_command *dvi_command_find(const char *name)
+size_t dvi_command_group(const struct dvi_command *command, const char **rest)
 {
-    for (size_t i = 0; i < COMMANDS; i++)
-        if (strcmp(commands[i]->name, name) == 0)
+    const size_t size = strcspn(command->name, " ");
+    *rest = command->name[size] != '\0' ? command->name + size + 1 : NULL;
+    return size;
+}
+
+const struct dvi_command *dvi_command_find(int count, const char *const *words, int *used)
+{
+    for (size_t i = 0; i < COMMANDS && count > 0; i++) {
+        const char *rest = NULL;
+        const size_t size = dvi_command_group(commands[i], &rest);
+        *used = rest != NULL ? 2 : 1;
+        if (strlen(words[0]) == size && strncmp(commands[i]->name, words[0], size) == 0 &&
+            (rest == NULL || (count > 1 && strcmp(words[1], rest) == 0)))
             return commands[i];
+    }
     return NULL;
 }
 
-const struct dvi_command *dvi_command_nearest(const char *name)
+/* The command nearest to what was written, two slips away at most, or NULL. */
+static const struct dvi_command *nearest_command(int count, const char *const *words)
 {
     const struct dvi_command *nearest = NULL;
-    size_t least = 3; /* two slips at most */
+    size_t least = 3;
     for (size_t i = 0; i < COMMANDS; i++) {
-        const size_t d = dvi_edit_distance(name, commands[i]->name);
+        const char *rest = NULL;
+        const size_t size = dvi_command_group(commands[i], &rest);
+        const bool in_group = rest != NULL && count > 1 && strlen(words[0]) == size &&
+                              strncmp(commands[i]->name, words[0], size) == 0;
+        const size_t d = in_group       ? dvi_edit_distance(words[1], rest)
+                         : rest == NULL ? dvi_edit_distance(words[0], commands[i]->name)
+                                        : least;
         if (d < least) {
             least = d;
             nearest = commands[i];
         }
     }
     return nearest;
+}
+
+/* The commands of a group: "sycl detect, sycl targets"; false: there is no such group. */
+static bool print_group(const char *name)
+{
+    bool found = false;
+    for (size_t i = 0; i < COMMANDS; i++) {
+        const char *rest = NULL;
+        const size_t size = dvi_command_group(commands[i], &rest);
+        if (rest == NULL || strlen(name) != size || strncmp(commands[i]->name, name, size) != 0)
+            continue;
+        if (!found)
+            fprintf(stderr, "devimg %s: name one of its commands:\n", name);
+        found = true;
+        fprintf(stderr, "  devimg %-18s %s\n", commands[i]->name, commands[i]->summary);
+    }
+    return found;
+}
+
+enum dvi_exit dvi_command_unknown(int count, const char *const *words, bool may_be_file)
+{
+    const struct dvi_command *nearest = nearest_command(count, words);
+    const char *const before = may_be_file ? "" : "no command ";
+    const char *const behind = may_be_file ? " is neither a command nor a file" : "";
+    if (nearest != NULL && strchr(nearest->name, ' ') != NULL)
+        return dvi_usage(NULL, "no command %s %s: did you mean \"devimg %s\"?", words[0], words[1],
+                         nearest->name);
+    if (nearest != NULL)
+        return dvi_usage(NULL, "%s%s%s: did you mean \"devimg %s\"?", before, words[0], behind,
+                         nearest->name);
+    if (print_group(words[0]))
+        return DVI_EXIT_USAGE;
+    return dvi_usage(NULL, "%s%s%s", before, words[0], behind);
 }
 
 struct devimg_file *dvi_open_input(struct dvi_line *line, const char *path, bool kernels)
@@ -60,15 +112,6 @@ struct devimg_file *dvi_open_input(struct dvi_line *line, const char *path, bool
 static bool is_path(const char *word)
 {
     return strpbrk(word, "/.") != NULL || access(word, F_OK) == 0;
-}
-
-static enum dvi_exit unknown_command(const char *word)
-{
-    const struct dvi_command *nearest = dvi_command_nearest(word);
-    if (nearest != NULL)
-        return dvi_usage(NULL, "%s is neither a command nor a file: did you mean \"devimg %s\"?",
-                         word, nearest->name);
-    return dvi_usage(NULL, "%s is neither a command nor a file", word);
 }
 
 static enum dvi_exit print_version(void)
@@ -116,10 +159,12 @@ int main(int count, char **words)
         dvi_print_overview(stderr);
         return DVI_EXIT_USAGE;
     }
-    const struct dvi_command *command = dvi_command_find(words[1]);
+    int used = 0;
+    const char *const *first = (const char *const *)(words + 1);
+    const struct dvi_command *command = dvi_command_find(count - 1, first, &used);
     if (command != NULL)
-        return (int)run(command, true, count - 2, words + 2);
+        return (int)run(command, true, count - 1 - used, words + 1 + used);
     if (words[1][0] == '-' || is_path(words[1])) /* devimg FILE... is devimg list FILE... */
         return (int)run(&dvi_command_list, false, count - 1, words + 1);
-    return (int)unknown_command(words[1]);
+    return (int)dvi_command_unknown(count - 1, first, true);
 }

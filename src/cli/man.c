@@ -64,13 +64,24 @@ static void man_end(FILE *file)
           file);
 }
 
+/* "sycl\-detect" of "sycl detect" */
+static void page_name(FILE *file, const struct dvi_command *command)
+{
+    const char *rest = NULL;
+    const size_t size = dvi_command_group(command, &rest);
+    fprintf(file, "%.*s%s%s", (int)size, command->name, rest != NULL ? "\\-" : "",
+            rest != NULL ? rest : "");
+}
+
 static void man_command(FILE *file, const struct dvi_command *command)
 {
     const struct dvi_option *o = NULL;
     struct dvi_example e = { 0 };
-    fprintf(file, ".TH DEVIMG\\-%s 1 \"\" \"devimg %s\" \"User Commands\"\n.SH NAME\n",
-            command->name, DEVIMG_VERSION);
-    fprintf(file, "devimg\\-%s \\- ", command->name);
+    fputs(".TH DEVIMG\\-", file);
+    page_name(file, command);
+    fprintf(file, " 1 \"\" \"devimg %s\" \"User Commands\"\n.SH NAME\ndevimg\\-", DEVIMG_VERSION);
+    page_name(file, command);
+    fputs(" \\- ", file);
     roff_text(file, command->summary);
     fprintf(file, "\n.SH SYNOPSIS\n.B devimg %s\n[\\fIOPTION\\fR]... ", command->name);
     roff_text(file, command->words);
@@ -102,7 +113,9 @@ static void man_overview(FILE *file)
           "needed. A first word that is no command is a file to list.\n.SH COMMANDS\n",
           file);
     for (size_t i = 0; (c = dvi_command_at(i)) != NULL; i++) {
-        fprintf(file, ".TP\n.BR devimg\\-%s (1)\n", c->name);
+        fputs(".TP\n.BR devimg\\-", file);
+        page_name(file, c);
+        fputs(" (1)\n", file);
         roff_text(file, c->summary);
         putc('\n', file);
     }

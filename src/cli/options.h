@@ -69,7 +69,7 @@ struct dvi_line {
 };
 
 struct dvi_command {
-    const char *name;
+    const char *name;     /* "check", or two words: "sycl detect" */
     const char *words;    /* "FILE..." */
     bool completes_files; /* its words are files */
     const char *summary;  /* one line, no full stop */
@@ -89,10 +89,13 @@ struct dvi_command {
 
 /** NULL past the end. */
 const struct dvi_command *dvi_command_at(size_t index);
-/** NULL: no such command. */
-const struct dvi_command *dvi_command_find(const char *name);
-/** The command whose name is nearest to `name`, or NULL when none is near. */
-const struct dvi_command *dvi_command_nearest(const char *name);
+/** The command that the first of `count` words name, `*used` of them; NULL: no such command. */
+const struct dvi_command *dvi_command_find(int count, const char *const *words, int *used);
+/** "devimg: no command NAME: did you mean ...", or the commands of a group ("sycl"), on stderr;
+ *  returns DVI_EXIT_USAGE. */
+enum dvi_exit dvi_command_unknown(int count, const char *const *words, bool may_be_file);
+/** Bytes of the first word of a command's name, and the second word; NULL where it has one. */
+size_t dvi_command_group(const struct dvi_command *command, const char **rest);
 
 /** The options of a command, its own first; NULL past the end. `command` NULL: the shared ones. */
 const struct dvi_option *dvi_option_at(const struct dvi_command *command, size_t index);
