@@ -101,8 +101,6 @@ DEVIMG_CHECKED enum devimg_status dvi_packed_first(struct dvi_view v, struct dvi
 /** What these bytes are, where that is known and not read by this version; NULL: nothing known.
  *  src/bundle/unread.c. */
 const char *dvi_unread_start(struct dvi_view v);
-/** The same of a section, by its name. */
-const char *dvi_unread_section(const struct dvi_object *object, const struct dvi_section *section);
 
 /** The offload kind that starts an entry id ("sycl-spir64_gen-..."): src/bundle/clang.c. */
 enum devimg_offload dvi_clang_offload(struct dvi_view id);

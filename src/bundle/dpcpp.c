@@ -38,7 +38,8 @@ enum {
     MOST_FORMAT = 6,
     MOST_DAMAGED = 4096,    /* image structs of one object that cannot be read */
     TEXT_PER_FILE_BYTE = 4, /* texts may be shared, but not without end */
-    TEXT_AT_LEAST = 64 << 10
+    TEXT_AT_LEAST = 64 << 10,
+    NEAR = 4 /* tables that are read by turns: images, entries, property sets, properties */
 };
 
 struct reader {
@@ -46,7 +47,8 @@ struct reader {
     struct dvi_claims *claims;
     struct dvi_found *found;
     const struct dvi_section *last;  /* region where the last look-up ended */
-    size_t near;                     /* index of the pointer looked up last */
+    size_t near[NEAR];               /* indexes of pointers looked up, in several tables at once */
+    size_t near_next;                /* the one to give up next */
     const struct dvi_section *named; /* the last one whose name was kept, as `section_name` */
     const char *section_name;
     bool in_place;         /* no relocations: pointers are the words that stand there */
@@ -70,23 +72,32 @@ static struct dvi_view bytes_from(struct reader *r, uint64_t addr)
     return dvi_from(r->last->data, addr - r->last->addr);
 }
 
-/* The pointer at `addr`, or NULL. The next one asked for mostly stands just behind the last. */
+/* The index of the first pointer at or behind `addr`: mostly just behind one looked up before. */
+static size_t pointer_index(struct reader *r, uint64_t addr)
+{
+    enum { REACH = 128, STEPS = 16 };
+    const struct dvi_object *o = r->object;
+    for (size_t k = 0; k < NEAR; k++) {
+        size_t i = r->near[k];
+        if (i >= o->pointer_count || addr - o->pointers[i].addr > REACH)
+            continue;
+        for (int step = 0; step < STEPS && i < o->pointer_count; step++, i++)
+            if (o->pointers[i].addr >= addr) {
+                r->near[k] = i;
+                return i;
+            }
+    }
+    const size_t found = dvi_object_pointer_from(o, addr);
+    r->near[r->near_next++ % NEAR] = found;
+    return found;
+}
+
+/* The pointer at `addr`, or NULL. */
 static const struct dvi_pointer *find_pointer(struct reader *r, uint64_t addr)
 {
-    enum { STEPS = 4 };
     const struct dvi_object *o = r->object;
-    size_t i = r->near;
-    if (i >= o->pointer_count || o->pointers[i].addr > addr)
-        i = dvi_object_pointer_from(o, addr);
-    for (int step = 0; i < o->pointer_count && o->pointers[i].addr < addr; i++)
-        if (++step > STEPS) {
-            i = dvi_object_pointer_from(o, addr);
-            break;
-        }
-    if (i >= o->pointer_count)
-        return NULL;
-    r->near = i;
-    return o->pointers[i].addr == addr ? &o->pointers[i] : NULL;
+    const size_t i = pointer_index(r, addr);
+    return i < o->pointer_count && o->pointers[i].addr == addr ? &o->pointers[i] : NULL;
 }
 
 /* The address that stands at `addr`; 0: a null pointer, or one into another file. */
@@ -431,7 +442,7 @@ static enum devimg_status find_by_pointers(struct reader *r, descriptor_list *ou
 {
     for (size_t i = 0; i < r->object->pointer_count; i++) {
         const struct dvi_pointer *p = &r->object->pointers[i];
-        if (p->value != DVI_EXTERNAL)
+        if ((p->value & 7) == 0) /* an image struct holds pointers; DVI_EXTERNAL is odd */
             DVI_TRY(consider(r, p->addr, p->value, out, err));
     }
     return DEVIMG_OK;

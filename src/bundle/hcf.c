@@ -500,12 +500,16 @@ static enum devimg_status search_gap(struct search *s, struct dvi_view gap,
     return DEVIMG_OK;
 }
 
-/* Constants lie in the data that a program loads; without a section table also in its one segment
- * of code. Gigabytes that are known to be another's are left alone. */
-static bool is_searched(const struct dvi_object *object, const struct dvi_section *section)
+/* The compiler writes a constant without relocations, which lies in one of these; without a section
+ * table, in a segment. */
+static bool is_searched(const struct dvi_section *section)
 {
-    return !section->unmapped && (!section->executable || dvi_equals(section->name, "PT_LOAD")) &&
-           dvi_unread_section(object, section) == NULL;
+    static const char *const starts[] = { ".rodata", ".lrodata", ".rdata", ".ldata", "PT_LOAD" };
+    for (size_t i = 0; i < sizeof starts / sizeof starts[0]; i++)
+        if (dvi_starts_with(section->name, starts[i], strlen(starts[i])))
+            return true;
+    return dvi_starts_with(section->name, ".data", 5) &&
+           !dvi_starts_with(section->name, ".data.rel.ro", 12);
 }
 
 static enum devimg_status search_sections(struct search *s, const struct dvi_object *object,
@@ -516,7 +520,8 @@ static enum devimg_status search_sections(struct search *s, const struct dvi_obj
         uint64_t at = 0;
         s->section = &object->sections[i];
         s->outer = dvi_placed_unknown(s->section->data, "hcf");
-        if (!is_searched(object, s->section))
+        const bool is_code = s->section->executable && !dvi_equals(s->section->name, "PT_LOAD");
+        if (is_code || !is_searched(s->section))
             continue;
         if (!dvi_claims_charge(s->claims, s->section->data.size))
             return dvi_fail(err, DEVIMG_MALFORMED, s->section->data, 0,

@@ -43,7 +43,7 @@ const char *dvi_unread_start(struct dvi_view v)
     return machine == EM_CUDA ? "a cubin" : machine == EM_AMDGPU ? "an AMDGPU code object" : NULL;
 }
 
-const char *dvi_unread_section(const struct dvi_object *object, const struct dvi_section *section)
+static const char *what_is_in(const struct dvi_object *object, const struct dvi_section *section)
 {
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if (dvi_object_names(object, section, known[i].section))
@@ -73,7 +73,7 @@ static enum devimg_status walk_object(struct dvi_object *object, struct dvi_clai
     for (size_t i = 0; i < object->section_count; i++) {
         const struct dvi_section *section = &object->sections[i];
         const char *what = is_slim(object, section) ? "host code before link-time optimisation"
-                                                    : dvi_unread_section(object, section);
+                                                    : what_is_in(object, section);
         uint64_t at = 0;
         struct dvi_view gap = { 0 };
         if (what == NULL || !dvi_claims_gap(claims, section->data, &at, &gap))
