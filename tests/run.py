@@ -5,7 +5,7 @@
     tests/run.py [--update] [--only SUITE,...] BUILD...
 
 Suites (each a function below): unit cli schema facts tools readelf readobj extract shapes metamorphic
-examples exports damage odd edited offload hostile.
+examples exports damage odd edited offload windows hostile.
 `repository` (layers, docs) needs no build and runs once. --update rewrites the expectations of the
 cli suite from what the program says; read the diff before you commit it.
 """
@@ -39,6 +39,7 @@ sys.path.insert(0, HERE)
 import compare_facts  # noqa: E402
 from edited import Edited, section_headers  # noqa: E402
 from offload import Offload  # noqa: E402
+from windows import Windows  # noqa: E402
 
 SECONDS = 120
 TARGETS = "tgllp,adl-s,dg2-g11"
@@ -608,6 +609,12 @@ def offload(build, _):
         Offload(build, INTEL, os.path.join(DATA, "host"), t).all()
 
 
+def windows(build, _):
+    """tests/windows.py: PE and COFF files written byte by byte, and what registers their descriptor."""
+    with tempfile.TemporaryDirectory() as t:
+        Windows(build, INTEL, t).all()
+
+
 def hostile(build, _):
     """Headers that claim the impossible: an answer in seconds, little memory, no crash."""
     limit = lambda: resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
@@ -654,7 +661,7 @@ def hostile(build, _):
 
 
 SUITES = [unit, cli, schema, facts, tools, readelf, readobj, extract, shapes, metamorphic, examples, exports,
-          damage, odd, edited, offload, hostile]
+          damage, odd, edited, offload, windows, hostile]
 
 
 def repository(results):

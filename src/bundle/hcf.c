@@ -39,7 +39,7 @@ enum {
     FIRST_KEY_SIZE = sizeof first_key - 1,
     MARKER_END_SIZE = sizeof marker_end - 1,
     MOST_DEPTH = 64,      /* AdaptiveCpp nests six nodes */
-    MOST_NODES = 1 << 22, /* of one header */
+    MOST_NODES = 1 << 20, /* of one header */
     MOST_SHOWN = 40       /* bytes of a name in a message */
 };
 
@@ -364,6 +364,9 @@ static enum devimg_status give_image(const struct header *h, const struct image 
     DVI_TRY(read_number(image, image->start, "start", &start, err));
     DVI_TRY(read_number(image, image->size, "size", &size, err));
     DVI_TRY(dvi_slice(appendix, start, size, "HCF image", &placed.bytes, err));
+    if (size == 0)
+        return dvi_fail(err, DEVIMG_MALFORMED, image->name, 0, "HCF image \"%.*s\": 0 bytes",
+                        SHOW(image->name));
     if (start + size > *used)
         *used = (size_t)(start + size);
     placed.bundle = "hcf";

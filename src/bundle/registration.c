@@ -50,15 +50,11 @@ static uint64_t got_addr(const struct dvi_object *object)
     return addr;
 }
 
-/* A function that is called when the file is loaded. */
-struct constructor {
-    uint64_t addr, end; /* as far as it was followed */
-};
-typedef DVI_LIST(struct constructor) constructor_list;
-
 /* The linker of Windows sorts ".CRT$XCA" to ".CRT$XCZ", and start-up code calls what lies between. */
 static bool is_constructor_table(const struct dvi_object *o, const struct dvi_section *section)
 {
+    if (o->kind == DEVIMG_KIND_PE) /* by code alone */
+        return false;
     return (o->kind == DEVIMG_KIND_ELF && section->type == SHT_INIT_ARRAY) ||
            dvi_starts_with(section->name, ".init_array", 11) ||
            dvi_starts_with(section->name, ".ctors", 6) ||
@@ -69,9 +65,8 @@ static bool is_constructor_table(const struct dvi_object *o, const struct dvi_se
 struct following {
     const struct dvi_registration *r;
     const struct dvi_registration_machine *machine;
-    constructor_list *out; /* keep where they stand; NULL: do not */
-    uint64_t left;         /* bytes of tables: they may overlap */
-    bool failed;           /* out of memory */
+    uint64_t left;      /* bytes of tables: they may overlap */
+    uint64_t code_left; /* and of code: many entries may name one function */
 };
 
 static void follow_one(struct following *f, uint64_t function)
@@ -81,11 +76,10 @@ static void follow_one(struct following *f, uint64_t function)
     if (host == NULL || !host->executable)
         return;
     const struct dvi_view code = dvi_head(dvi_object_from(o, function), CONSTRUCTOR_SIZE);
-    const uint64_t end = f->machine->follow(f->r, code, function);
-    struct constructor *kept = f->out != NULL ? DVI_ADD(f->out) : NULL;
-    f->failed = f->failed || (f->out != NULL && kept == NULL);
-    if (kept != NULL)
-        *kept = (struct constructor){ function, end };
+    if (code.size > f->code_left)
+        return;
+    f->code_left -= code.size;
+    f->machine->follow(f->r, code, function);
 }
 
 /* A table of addresses of functions. */
@@ -98,7 +92,7 @@ static void follow_table(void *context, uint64_t begin, uint64_t end)
     if (table.size > f->left)
         return;
     f->left -= table.size;
-    for (size_t at = 0; at + 8 <= table.size && !f->failed; at += 8) {
+    for (size_t at = 0; at + 8 <= table.size; at += 8) {
         const struct dvi_pointer *p = dvi_object_pointer_at(o, begin + at);
         follow_one(f, p != NULL ? p->value : dvi_peek64(table, at));
     }
@@ -120,19 +114,21 @@ static void follow_tables_of_code(struct following *f)
 }
 
 /* Follow each constructor. */
-static enum devimg_status scan_constructors(const struct dvi_registration *r,
-                                            const struct dvi_registration_machine *machine,
-                                            constructor_list *out, struct devimg_error *err)
+static void scan_constructors(const struct dvi_registration *r,
+                              const struct dvi_registration_machine *machine)
 {
+    enum { TIMES = 4 };
     const struct dvi_object *o = r->object;
-    struct following f = { .r = r, .machine = machine, .out = out, .left = o->file.size };
+    struct following f = { .r = r,
+                           .machine = machine,
+                           .left = o->file.size,
+                           .code_left = (uint64_t)o->file.size * TIMES };
     for (size_t i = 0; i < o->section_count; i++)
         if (is_constructor_table(o, &o->sections[i]))
             follow_table(&f, o->sections[i].addr, o->sections[i].addr + o->sections[i].data.size);
     if (o->kind == DEVIMG_KIND_PE && o->has_entry && r->initterm_slot != 0 &&
         machine->tables != NULL)
         follow_tables_of_code(&f);
-    return f.failed ? dvi_fail_memory(err, o->file.source) : DEVIMG_OK;
 }
 
 static bool all_found(const struct dvi_registration *r)
@@ -195,6 +191,7 @@ static bool is_register(struct dvi_view name_bytes)
 
 /* What symbols tell of the two functions. */
 struct known {
+    bool is_pe;
     bool registers;
     uint64_t slot, initterm_slot;
 };
@@ -204,14 +201,12 @@ static bool visit_symbol(void *context, const struct dvi_symbol *symbol)
     struct known *known = context;
     if (is_register(symbol->name_bytes)) {
         known->registers = true;
-        known->slot = symbol->slot;
-        if (symbol->slot == 0)
-            return false; /* no PE: nothing else is looked for */
+        known->slot = symbol->slot != 0 ? symbol->slot : known->slot;
     }
     if (symbol->slot != 0 &&
         dvi_starts_with(symbol->name_bytes, initterm_name, sizeof initterm_name))
         known->initterm_slot = symbol->slot;
-    return true;
+    return !known->registers || known->is_pe; /* there, more is looked for */
 }
 
 /* Does a symbol table know the function? MAYBE: it was stripped of what would tell, since the
@@ -233,20 +228,6 @@ static void mark_all(const struct dvi_registration *r, enum devimg_answer answer
         r->descriptors[i].registered = answer;
 }
 
-/* `list` is sorted by addr. */
-static bool in_constructor(const constructor_list *list, uint64_t addr)
-{
-    size_t low = 0, high = list->count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (list->items[middle].addr <= addr)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low > 0 && addr < list->items[low - 1].end;
-}
-
 /* Another object may name a descriptor that is no local symbol. */
 static bool visit_shared(void *context, const struct dvi_symbol *symbol)
 {
@@ -256,73 +237,84 @@ static bool visit_shared(void *context, const struct dvi_symbol *symbol)
     return true;
 }
 
-/* Is the descriptor that reference `i` loads handed to the function right behind it? */
-static bool is_handed_over(const struct dvi_object *o, size_t i)
+static const struct dvi_code_reference *reference_at(const struct dvi_object *o, uint64_t addr)
 {
-    enum { AHEAD = 3, NEAR = 32 };
-    const struct dvi_code_reference *load = &o->references[i];
-    for (size_t k = i + 1; k < o->reference_count && k <= i + AHEAD; k++) {
-        const struct dvi_code_reference *call = &o->references[k];
-        if (call->addr - load->addr > NEAR)
-            return false;
-        if (call->external)
-            return is_register(call->name_bytes);
+    size_t low = 0, high = o->reference_count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (o->references[middle].addr < addr)
+            low = middle + 1;
+        else
+            high = middle;
     }
-    return false;
+    return low < o->reference_count && o->references[low].addr == addr ? &o->references[low] : NULL;
 }
 
-/* In an object, relocations name what code uses: a descriptor, and right behind it the function
- * that it is handed to. */
+uint64_t dvi_registration_value(const struct dvi_registration *r, uint64_t addr)
+{
+    const struct dvi_code_reference *reference = reference_at(r->object, addr);
+    return reference != NULL && !reference->external ? reference->value : 0;
+}
+
+bool dvi_registration_leads(const struct dvi_registration *r, uint64_t addr)
+{
+    const struct dvi_code_reference *reference = reference_at(r->object, addr);
+    return reference != NULL && reference->external && is_register(reference->name_bytes);
+}
+
+/* In an object, relocations name what code uses. */
 static enum devimg_status read_relocatable(const struct dvi_registration *r,
                                            const struct dvi_registration_machine *machine,
                                            struct devimg_error *err)
 {
     const struct dvi_object *o = r->object;
-    const struct dvi_registration nothing = { .object = r->object }; /* nothing is displaced yet */
-    constructor_list constructors = { 0 };
-    enum devimg_status status = dvi_object_references(r->object, err);
-    if (status == DEVIMG_OK)
-        status = scan_constructors(&nothing, machine, &constructors, err);
-    if (status == DEVIMG_OK &&
-        !dvi_sort_by_addr(constructors.items, constructors.count, sizeof *constructors.items))
-        status = dvi_fail_memory(err, o->file.source);
-    for (size_t i = 0; status == DEVIMG_OK && i < o->reference_count; i++) {
-        const struct dvi_code_reference *load = &o->references[i];
-        if (load->external || dvi_descriptor_at(r->descriptors, r->count, load->value) == NULL)
-            continue;
-        const bool sure = in_constructor(&constructors, load->addr) && is_handed_over(o, i);
-        dvi_registration_mark(r, load->value, sure ? DEVIMG_YES : DEVIMG_MAYBE);
-    }
+    DVI_TRY(dvi_object_references(r->object, err));
+    scan_constructors(r, machine);
+    for (size_t i = 0; i < o->reference_count; i++)
+        if (!o->references[i].external)
+            dvi_registration_mark(r, o->references[i].value, DEVIMG_MAYBE);
     mark_pointed(r);
-    DVI_LIST_FREE(&constructors);
-    return status;
+    return DEVIMG_OK;
+}
+
+/* Is there all that could tell of a call? */
+static bool is_whole(const struct dvi_object *o)
+{
+    for (size_t i = 0; i < o->section_count; i++)
+        if (o->sections[i].executable && o->sections[i].data.size < o->sections[i].size)
+            return false; /* code that is made at run time, or cut off */
+    return !o->symbols_partial && !o->pointers_partial;
 }
 
 enum devimg_status dvi_registration_read(struct dvi_object *object,
                                          struct dvi_descriptor *descriptors, size_t count,
                                          struct devimg_error *err)
 {
-    struct known seen = { 0 };
+    const bool is_pe = object->kind == DEVIMG_KIND_PE;
+    struct known seen = { .is_pe = is_pe };
     const enum devimg_answer known = read_known(object, &seen);
     const struct dvi_registration_machine *machine = machine_of(object);
+    const bool is_followed = machine != NULL && (!is_pe || machine->tables != NULL);
     struct dvi_registration r = {
         .object = object,
         .descriptors = descriptors,
         .count = count,
         /* "strip --discard-all" leaves a symbol table without the names of hidden functions */
-        .handed_over = known == DEVIMG_NO ? DEVIMG_MAYBE : known,
+        .handed_over =
+            known == DEVIMG_YES && (!is_pe || seen.slot != 0) ? DEVIMG_YES : DEVIMG_MAYBE,
         .got = got_addr(object),
         .slot = seen.slot,
         .initterm_slot = seen.initterm_slot,
     };
-    mark_all(&r, known == DEVIMG_NO || machine != NULL ? DEVIMG_NO : DEVIMG_MAYBE);
+    mark_all(&r,
+             is_whole(object) && (known == DEVIMG_NO || is_followed) ? DEVIMG_NO : DEVIMG_MAYBE);
     if (!object->is_linked)
         (void)dvi_object_each_symbol(object, DVI_SYMBOLS_STATIC, visit_shared, &r);
     if (machine == NULL || (known == DEVIMG_NO && !object->is_linked))
         return DEVIMG_OK;
     if (!object->is_linked)
         return read_relocatable(&r, machine, err);
-    DVI_TRY(scan_constructors(&r, machine, NULL, err));
+    scan_constructors(&r, machine);
     if (known != DEVIMG_NO && !all_found(&r))
         scan_everything(&r, machine);
     return DEVIMG_OK;

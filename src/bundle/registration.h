@@ -22,9 +22,9 @@ typedef void dvi_tables_visit(void *context, uint64_t begin, uint64_t end);
 /** What is known of a machine's instructions: src/bundle/registration_<machine>.c. */
 struct dvi_registration_machine {
     const char *name; /* as struct dvi_object names it */
-    /* Follow a constructor to its end, which is returned; what it loads before a call is what it
-     * hands over. */
-    uint64_t (*follow)(const struct dvi_registration *r, struct dvi_view code, uint64_t addr);
+    /* Follow a constructor as far as its instructions are known, and mark the descriptor that its
+     * first argument is when it calls __sycl_register_lib. */
+    void (*follow)(const struct dvi_registration *r, struct dvi_view code, uint64_t addr);
     /* Mark what any code may name. */
     void (*scan)(const struct dvi_registration *r, struct dvi_view code, uint64_t addr);
     /* PE: find the calls of _initterm in code. NULL: they are not known. */
@@ -36,6 +36,11 @@ extern const struct dvi_registration_machine dvi_registration_x86_64, dvi_regist
 /** Note an answer for the descriptor at `addr`, if one stands there. YES stays. */
 void dvi_registration_mark(const struct dvi_registration *r, uint64_t addr,
                            enum devimg_answer answer);
+
+/** Objects: the address that the field at `addr` will hold; 0: of another file, or none. */
+uint64_t dvi_registration_value(const struct dvi_registration *r, uint64_t addr);
+/** Objects: will the field at `addr` lead to __sycl_register_lib? */
+bool dvi_registration_leads(const struct dvi_registration *r, uint64_t addr);
 
 /** May a descriptor stand at `addr`? A look at the first and the last one only. */
 static inline bool dvi_registration_in_reach(const struct dvi_registration *r, uint64_t addr)

@@ -4,6 +4,8 @@
  *
  *   adrp x0, page; add x0, x0, #low12; bl __sycl_register_lib
  */
+#include <string.h>
+
 #include "bundle/registration.h"
 
 static uint64_t sign_extended(uint64_t value, unsigned bits)
@@ -92,24 +94,55 @@ static void scan_aarch64(const struct dvi_registration *r, struct dvi_view code,
     }
 }
 
-static uint64_t follow_aarch64(const struct dvi_registration *r, struct dvi_view code,
-                               uint64_t addr)
+/* One instruction that sets an address; false: it is another one. */
+static bool set_address(const struct dvi_registration *r, struct dvi_view code, uint64_t addr,
+                        size_t at, uint64_t values[32])
 {
-    uint64_t loaded = 0;
-    for (size_t at = 0; at + 4 <= code.size; at += INSTRUCTION) {
-        const uint32_t word = dvi_peek32(code, at);
-        const uint64_t made = address_aarch64(code, addr, at);
-        const bool calls = word >> 26 == 0x25, jumps = word >> 26 == 0x05; /* bl, b */
-        if (made != 0)
-            loaded = made;
-        if (calls || jumps)
-            dvi_registration_mark(r, loaded, r->handed_over);
-        if (jumps || word == 0xd65f03c0) /* ret */
-            return addr + at + INSTRUCTION;
-        if (calls)
-            loaded = 0;
+    const uint32_t adr = 0x10000000, adrp = 0x90000000, add = 0x91000000, mov = 0xaa0003e0;
+    const uint32_t movz = 0xd2800000, movk = 0xf2800000;
+    const uint32_t word = dvi_peek32(code, at), to = word & 31, from = word >> 5 & 31;
+    const uint64_t immediate = sign_extended((word >> 5 & 0x7ffff) << 2 | (word >> 29 & 3), 21);
+    const bool is_add = (word & 0xff800000) == add;
+    const bool is_adr = (word & 0x9f000000) == adr, is_adrp = (word & 0x9f000000) == adrp;
+    const bool is_movz = (word & 0xff800000) == movz, is_movk = (word & 0xff800000) == movk;
+    if ((word & 0xffe0ffe0) == mov) {
+        values[to] = values[word >> 16 & 31];
+        return true;
     }
-    return addr + code.size;
+    if (!is_add && !is_adr && !is_adrp && !is_movz && !is_movk)
+        return false;
+    if (!r->object->is_linked)
+        values[to] = dvi_registration_value(r, addr + at);
+    else if (is_adr)
+        values[to] = addr + at + immediate;
+    else if (is_adrp)
+        values[to] = ((addr + at) & ~(uint64_t)0xfff) + (immediate << 12);
+    else if (is_movz)
+        values[to] = moved_aarch64(code, at);
+    else if (is_add)
+        values[to] = values[from] == 0 ? 0
+                                       : values[from] + ((uint64_t)(word >> 10 & 0xfff)
+                                                         << ((word >> 22 & 1) != 0 ? 12 : 0));
+    return true; /* movk: moved_aarch64() has taken it */
+}
+
+static void follow_aarch64(const struct dvi_registration *r, struct dvi_view code, uint64_t addr)
+{
+    uint64_t values[32] = { 0 }; /* of registers; 0: not known */
+    for (size_t at = 0; at + INSTRUCTION <= code.size; at += INSTRUCTION) {
+        const uint32_t word = dvi_peek32(code, at);
+        const bool calls = word >> 26 == 0x25, jumps = word >> 26 == 0x05; /* bl, b */
+        if (calls || jumps) {
+            const bool is_it = r->object->is_linked || dvi_registration_leads(r, addr + at);
+            if (values[0] != 0)
+                dvi_registration_mark(r, values[0], is_it ? r->handed_over : DEVIMG_MAYBE);
+            memset(values, 0, sizeof values);
+        } else if (!set_address(r, code, addr, at, values)) {
+            values[word & 31] = 0; /* what most instructions write */
+        }
+        if (jumps || word == 0xd65f03c0) /* ret */
+            return;
+    }
 }
 
 const struct dvi_registration_machine dvi_registration_aarch64 = {

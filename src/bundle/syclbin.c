@@ -180,6 +180,9 @@ static enum devimg_status walk(const struct dvi_placed *outer, struct dvi_found 
 {
     struct file f = { 0 };
     DVI_TRY(open_file(outer->bytes, &f, err));
+    if (f.ir_count + f.native_count == 0 && f.code.size > 0)
+        return dvi_fail(err, DEVIMG_MALFORMED, f.code, 0,
+                        "SYCLBIN code of %zu bytes that no header names", f.code.size);
     for (uint64_t i = 0; i < f.ir_count + f.native_count; i++)
         DVI_TRY(dvi_found_damage(found, found_header(&f, outer, found, err), err));
     return DEVIMG_OK;

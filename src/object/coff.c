@@ -27,7 +27,8 @@ enum {
     CLASS_SIZE = 16,
     ANON_SECTIONS = 0xffff, /* in the place of a count of sections: no plain object */
     MOST_SECTIONS = 0xfeff,
-    VERSION_IMPORT = 0
+    VERSION_IMPORT = 0,
+    VERSION_BIGOBJ = 2
 };
 
 static const char class_bigobj[] =
@@ -60,7 +61,7 @@ static bool match(struct dvi_view file)
         count > MOST_SECTIONS || dvi_peek16(file, 16) != 0 || !is_behind(dvi_peek32(file, 8), end))
         return false;
     if (count == 0 || file.size < COFF_HEADER_SIZE + COFF_SECTION_SIZE)
-        return dvi_peek32(file, 8) != 0;
+        return dvi_peek32(file, 8) != 0 && dvi_peek32(file, 8) < file.size;
     const struct dvi_coff coff = { .headers = dvi_from(file, COFF_HEADER_SIZE) };
     const struct dvi_coff_header h = dvi_coff_header_at(&coff, 0);
     return h.addr == 0 && is_behind(h.raw_at, end) && is_behind(h.relocations_at, end) &&
@@ -94,9 +95,12 @@ static enum devimg_status read_header(struct dvi_object *o, uint64_t *sections_a
         return DEVIMG_OK;
     }
     coff->machine = dvi_peek16(file, 6);
-    if (version == VERSION_IMPORT) /* a name to import, of a library for a DLL: no sections */
-        return DEVIMG_OK;
-    if (!dvi_starts_with(dvi_from(file, CLASS_AT), class_bigobj, CLASS_SIZE))
+    const bool is_big = dvi_starts_with(dvi_from(file, CLASS_AT), class_bigobj, CLASS_SIZE);
+    struct dvi_view names = { 0 };
+    if (version == VERSION_IMPORT && !is_big) /* a name to import, of a library for a DLL */
+        return dvi_slice(file, COFF_HEADER_SIZE, dvi_peek32(file, CLASS_AT), "names of an import",
+                         &names, err);
+    if (!is_big || version < VERSION_BIGOBJ)
         return fail_anonymous(file, err);
     struct dvi_cursor c = dvi_cursor_at(file, 44);
     *section_count = dvi_le32(&c);
@@ -119,7 +123,9 @@ static enum devimg_status open_coff(struct dvi_object *o, struct devimg_error *e
     o->machine = dvi_coff_machine_name(coff->machine);
     o->pointer_size = coff->machine == COFF_I386 || coff->machine == COFF_ARM ? 4 : 8;
     dvi_coff_take_tables(o, sections_at, section_count, symbols_at, symbol_count);
-    return dvi_coff_make_sections(o, err);
+    DVI_TRY(dvi_coff_make_sections(o, err));
+    dvi_coff_check_symbols(o);
+    return DEVIMG_OK;
 }
 
 static bool each_symbol(const struct dvi_object *o, enum dvi_symbol_table table,

@@ -32,7 +32,6 @@ struct dvi_coff {
     struct dvi_view headers;     /* of the sections, as many as the file has */
     struct dvi_view symbols;     /* whole entries */
     struct dvi_view strings;     /* with the four bytes of its size; empty: there is none */
-    uint64_t base;               /* PE: what addresses relative to the image are added to */
     struct dvi_view directories; /* PE: 8 bytes each */
 };
 
@@ -60,7 +59,7 @@ const char *dvi_coff_machine_name(uint16_t machine);
 
 /** Take the section headers, `count` of them at `at`, the symbols and the string table behind
  *  them, as much as the file has. What is missing is reported as damage. */
-void dvi_coff_take_tables(const struct dvi_object *o, uint64_t sections_at, uint64_t section_count,
+void dvi_coff_take_tables(struct dvi_object *o, uint64_t sections_at, uint64_t section_count,
                           uint64_t symbols_at, uint64_t symbol_count);
 
 /** Make o->sections of the headers. NOMEM. */
@@ -69,6 +68,9 @@ DEVIMG_CHECKED enum devimg_status dvi_coff_make_sections(struct dvi_object *o,
 
 /** `index` is less than o->section_count. */
 struct dvi_coff_header dvi_coff_header_at(const struct dvi_coff *coff, size_t index);
+
+/** Say what is wrong with the symbols, once for all of them. */
+void dvi_coff_check_symbols(struct dvi_object *o);
 
 size_t dvi_coff_symbol_size(const struct dvi_coff *coff);
 size_t dvi_coff_symbol_count(const struct dvi_coff *coff);
@@ -99,6 +101,6 @@ struct dvi_pe_directory {
     uint64_t addr;
     uint32_t size;
 };
-struct dvi_pe_directory dvi_pe_directory_at(const struct dvi_coff *coff, uint32_t index);
+struct dvi_pe_directory dvi_pe_directory_at(const struct dvi_object *o, uint32_t index);
 
 #endif

@@ -23,10 +23,12 @@ static const struct {
     enum use use;
 } uses[] = {
     { COFF_AMD64, 1, 1, USE_POINTER },   /* IMAGE_REL_AMD64_ADDR64 */
-    { COFF_AMD64, 2, 2, USE_FIELD },     /* _ADDR32 */
+    { COFF_AMD64, 2, 3, USE_FIELD },     /* _ADDR32, _ADDR32NB */
     { COFF_AMD64, 4, 9, USE_FIELD },     /* _REL32, _REL32_1 to _5: counted from behind */
     { COFF_I386, 6, 6, USE_POINTER },    /* IMAGE_REL_I386_DIR32 */
+    { COFF_I386, 7, 7, USE_FIELD },      /* _DIR32NB */
     { COFF_I386, 20, 20, USE_FIELD },    /* _REL32 */
+    { COFF_ARM64, 2, 2, USE_FIELD },     /* _ADDR32NB */
     { COFF_ARM64, 3, 3, USE_NO_ADDEND }, /* IMAGE_REL_ARM64_BRANCH26 */
     { COFF_ARM64, 4, 5, USE_PAGE },      /* _PAGEBASE_REL21, _REL21 */
     { COFF_ARM64, 6, 6, USE_OFFSET },    /* _PAGEOFFSET_12A */
@@ -60,6 +62,14 @@ struct walk {
     struct devimg_error first_bad;
 };
 
+static size_t complain(struct walk *w, size_t index, const char *what)
+{
+    if (w->bad++ == 0)
+        (void)dvi_fail(&w->first_bad, DEVIMG_MALFORMED, w->table, (uint64_t)index * RELOCATION_SIZE,
+                       "relocation %zu: %s", index, what);
+    return 0;
+}
+
 /* The relocations of section `index`, as many as the file has. */
 static struct walk walk_of(struct dvi_object *o, size_t index)
 {
@@ -70,6 +80,8 @@ static struct walk walk_of(struct dvi_object *o, size_t index)
     w.table = dvi_from(o->file, h.relocations_at);
     if ((h.flags & SCN_MANY_RELOCATIONS) != 0 && count == 0xffff && w.table.size > 0) {
         count = dvi_peek32(w.table, 0); /* with this one, which is none */
+        if (count == 0)
+            (void)complain(&w, 0, "it states a count of 0");
         w.table = dvi_from(w.table, RELOCATION_SIZE);
         count -= count > 0;
     }
@@ -81,14 +93,6 @@ static struct walk walk_of(struct dvi_object *o, size_t index)
                        "%" PRIu64 " relocations, %" PRIu64 " fit in the file", count, fit);
     }
     return w;
-}
-
-static size_t complain(struct walk *w, size_t index, const char *what)
-{
-    if (w->bad++ == 0)
-        (void)dvi_fail(&w->first_bad, DEVIMG_MALFORMED, w->table, (uint64_t)index * RELOCATION_SIZE,
-                       "relocation %zu: %s", index, what);
-    return 0;
 }
 
 /* Where what was lost pointed at, nobody can tell. */

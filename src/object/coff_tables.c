@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { MOST_REPORTS = 16 };
+enum { MOST_REPORTS = 16, MOST_NAME_BYTES = 4096 };
 enum { CLASS_EXTERNAL = 2, CLASS_FILE = 103, CLASS_WEAK = 105, DERIVED_FUNCTION = 2 };
 
 const char *dvi_coff_machine_name(uint16_t machine)
@@ -22,7 +22,7 @@ const char *dvi_coff_machine_name(uint16_t machine)
 }
 
 /* A table, as many of its entries as the file has. */
-static struct dvi_view take_table(const struct dvi_object *o, const char *what, uint64_t at,
+static struct dvi_view take_table(struct dvi_object *o, const char *what, uint64_t at,
                                   uint64_t count, size_t entry_size)
 {
     struct devimg_error found;
@@ -33,11 +33,12 @@ static struct dvi_view take_table(const struct dvi_object *o, const char *what, 
                        "%s: %" PRIu64 " entries of %zu bytes, %" PRIu64 " fit in the file", what,
                        count, entry_size, fit);
         dvi_object_damage(o, &found);
+        o->symbols_partial = true;
     }
     return dvi_head(rest, (count < fit ? count : fit) * entry_size);
 }
 
-void dvi_coff_take_tables(const struct dvi_object *o, uint64_t sections_at, uint64_t section_count,
+void dvi_coff_take_tables(struct dvi_object *o, uint64_t sections_at, uint64_t section_count,
                           uint64_t symbols_at, uint64_t symbol_count)
 {
     struct dvi_coff *coff = o->state;
@@ -56,6 +57,7 @@ void dvi_coff_take_tables(const struct dvi_object *o, uint64_t sections_at, uint
     (void)dvi_fail(&found, DEVIMG_TRUNCATED, rest, 0,
                    "string table of %" PRIu32 " bytes: %zu are in the file", size, rest.size);
     dvi_object_damage(o, &found);
+    o->symbols_partial = true;
 }
 
 struct dvi_coff_header dvi_coff_header_at(const struct dvi_coff *coff, size_t index)
@@ -107,7 +109,8 @@ static bool section_name(const struct dvi_coff *coff, struct dvi_view field, str
         !(is_base64 ? base64_offset(dvi_from(*out, 2), &at) : dvi_decimal(dvi_from(*out, 1), &at)))
         return true;
     struct dvi_view name = { 0 };
-    if (at < 4 || dvi_text_at(coff->strings, at, "name", &name, NULL) != DEVIMG_OK)
+    const struct dvi_view rest = dvi_head(dvi_from(coff->strings, at), MOST_NAME_BYTES);
+    if (at < 4 || dvi_text_at(rest, 0, "name", &name, NULL) != DEVIMG_OK)
         return false;
     *out = name;
     return true;
@@ -133,7 +136,7 @@ static enum devimg_status make_section(const struct dvi_object *o, const struct 
     s->size = o->is_linked && h->size != 0 ? h->size : h->raw_size;
     s->data = bytes_of(o, h, s->size);
     s->executable = (h->flags & (SCN_CODE | SCN_EXECUTE)) != 0;
-    s->addr = coff->base + h->addr;
+    s->addr = o->base + h->addr;
     if (!o->is_linked)
         s->unmapped =
             !dvi_made_addr(next, s->size, align > 0 ? UINT64_C(1) << (align - 1) : 1, &s->addr);
@@ -146,7 +149,7 @@ static enum devimg_status make_section(const struct dvi_object *o, const struct 
         return dvi_fail(err, DEVIMG_MALFORMED, h->name, 0,
                         "section \"%.*s\": no such name in the string table of %zu bytes",
                         (int)s->name.size, (const char *)s->name.data, coff->strings.size);
-    if (s->data.size < wanted && h->raw_at != 0 && (h->flags & SCN_UNINITIALIZED) == 0)
+    if (s->data.size < wanted && (h->flags & SCN_UNINITIALIZED) == 0)
         return dvi_fail(err, DEVIMG_TRUNCATED, s->data, 0,
                         "section \"%.*s\": %" PRIu64 " bytes, %zu are in the file",
                         (int)s->name.size, (const char *)s->name.data, wanted, s->data.size);
@@ -211,6 +214,48 @@ struct dvi_view dvi_coff_symbol_name(const struct dvi_coff *coff, const struct d
     if (*fixed)
         return s->name;
     return dvi_from(coff->strings, at >= 4 ? at : coff->strings.size);
+}
+
+static const char *fault_of(const struct dvi_object *o, const struct dvi_coff_symbol *s)
+{
+    const struct dvi_coff *coff = o->state;
+    const uint32_t at = dvi_peek32(s->name, 4);
+    if (dvi_peek32(s->name, 0) == 0 && at != 0 && (at < 4 || at >= coff->strings.size))
+        return "its name is not in the string table";
+    if (s->section > 0 && (size_t)s->section > o->section_count)
+        return "its section is not in the section table";
+    /* a section, a function or a weak name has one further entry */
+    return s->extra > 1 && s->storage != CLASS_FILE ? "too many further entries belong to it"
+                                                    : NULL;
+}
+
+void dvi_coff_check_symbols(struct dvi_object *o)
+{
+    const struct dvi_coff *coff = o->state;
+    const size_t count = dvi_coff_symbol_count(coff), size = dvi_coff_symbol_size(coff);
+    const char *first = NULL;
+    size_t bad = 0, at = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct dvi_coff_symbol s = dvi_coff_symbol_at(coff, i);
+        const char *fault = fault_of(o, &s);
+        if (fault != NULL && bad++ == 0) {
+            first = fault;
+            at = i;
+        }
+        i += s.extra;
+    }
+    const struct dvi_view strings = coff->strings;
+    if (bad == 0 && count > 0 && strings.size > 4 && strings.data[strings.size - 1] != 0) {
+        first = "the string table does not end with a NUL";
+        bad = 1;
+    }
+    if (bad == 0)
+        return;
+    struct devimg_error found;
+    (void)dvi_fail(&found, DEVIMG_MALFORMED, coff->symbols, at * size,
+                   "symbol %zu: %s (%zu such symbols)", at, first, bad);
+    dvi_object_damage(o, &found);
+    o->symbols_partial = true;
 }
 
 bool dvi_coff_place(const struct dvi_object *o, const struct dvi_coff_symbol *s, uint64_t *addr)

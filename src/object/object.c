@@ -186,7 +186,8 @@ bool dvi_made_addr(uint64_t *next, uint64_t size, uint64_t align, uint64_t *addr
     enum { FIRST = 0x1000, GAP = 16 };
     const uint64_t most = UINT64_C(1) << 62;
     const bool is_power_of_two = align != 0 && (align & (align - 1)) == 0;
-    const uint64_t mask = is_power_of_two && align <= 1U << 30 ? align - 1 : 0;
+    /* pointers in a section stand at multiples of their size, whatever its header says of it */
+    const uint64_t mask = is_power_of_two && align > GAP && align <= 1U << 30 ? align - 1 : GAP - 1;
     const uint64_t start = ((*next != 0 ? *next : FIRST) + mask) & ~mask;
     if (start > most || size > most - start)
         return false;

@@ -79,6 +79,8 @@ struct dvi_object {
     bool fixed_address;    /* linked to run where it says: its own pointers need no relocations */
     bool has_entry;        /* linked: it names a place where running it, or loading it, starts */
     bool pointers_partial; /* some relocations are of a kind, or in a state, that is not read */
+    bool symbols_partial;  /* COFF and PE: some symbols, or their names, could not be read */
+    uint64_t base;         /* PE: what addresses counted from the image are added to */
 
     const struct dvi_section *sections; /* in table order; segments where no table is left */
     size_t section_count;

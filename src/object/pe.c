@@ -12,6 +12,8 @@
  */
 #include "object/coff.h"
 
+#include <inttypes.h>
+
 enum {
     HEADER_AT = 60,
     SIGNATURE_SIZE = 4,
@@ -23,10 +25,11 @@ enum {
 
 static bool match(struct dvi_view file)
 {
-    return dvi_starts_with(file, "MZ", 2) &&
-           (file.size < HEADER_AT + 4 ||
-            dvi_peek32(file, HEADER_AT) >= file.size || /* cut; open says so */
-            dvi_starts_with(dvi_from(file, dvi_peek32(file, HEADER_AT)), "PE\0\0", 4));
+    enum { MOST_STUB = 1 << 20 }; /* no DOS program before the header is as long */
+    const uint32_t at = dvi_peek32(file, HEADER_AT);
+    return dvi_starts_with(file, "MZ", 2) && file.size >= HEADER_AT + 4 &&
+           (dvi_starts_with(dvi_from(file, at), "PE\0\0", 4) ||
+            (at >= file.size && at < MOST_STUB)); /* cut; open says so */
 }
 
 struct pe_header {
@@ -36,9 +39,10 @@ struct pe_header {
     uint64_t sections_at, section_count;
 };
 
-static enum devimg_status read_optional(struct dvi_view optional, struct dvi_coff *coff,
+static enum devimg_status read_optional(struct dvi_object *o, struct dvi_view optional,
                                         struct pe_header *h, struct devimg_error *err)
 {
+    struct dvi_coff *coff = o->state;
     struct dvi_cursor c = dvi_cursor_at(optional, 0);
     const uint16_t magic = dvi_le16(&c);
     DVI_TRY(dvi_cursor_check(&c, "optional header", err));
@@ -50,7 +54,7 @@ static enum devimg_status read_optional(struct dvi_view optional, struct dvi_cof
     dvi_skip(&c, 14);
     h->entry = dvi_le32(&c);
     dvi_skip(&c, h->wide ? 4 : 8);
-    coff->base = h->wide ? dvi_le64(&c) : dvi_le32(&c);
+    o->base = h->wide ? dvi_le64(&c) : dvi_le32(&c);
     dvi_skip(&c, h->wide ? 76 : 60);
     const uint32_t count = dvi_le32(&c);
     DVI_TRY(dvi_cursor_check(&c, "optional header", err));
@@ -59,7 +63,7 @@ static enum devimg_status read_optional(struct dvi_view optional, struct dvi_cof
     return dvi_cursor_check(&c, "data directories", err);
 }
 
-static enum devimg_status read_headers(const struct dvi_object *o, struct pe_header *h,
+static enum devimg_status read_headers(struct dvi_object *o, struct pe_header *h,
                                        struct devimg_error *err)
 {
     struct dvi_coff *coff = o->state;
@@ -78,14 +82,51 @@ static enum devimg_status read_headers(const struct dvi_object *o, struct pe_hea
     h->sections_at = c.at + optional_size;
     struct dvi_view optional = { 0 };
     DVI_TRY(dvi_slice(o->file, c.at, optional_size, "optional header", &optional, err));
-    return read_optional(optional, coff, h, err);
+    return read_optional(o, optional, h, err);
 }
 
-struct dvi_pe_directory dvi_pe_directory_at(const struct dvi_coff *coff, uint32_t index)
+struct dvi_pe_directory dvi_pe_directory_at(const struct dvi_object *o, uint32_t index)
 {
+    const struct dvi_coff *coff = o->state;
     const uint32_t addr = dvi_peek32(coff->directories, (uint64_t)index * DIRECTORY_SIZE);
     const uint32_t size = dvi_peek32(coff->directories, (uint64_t)index * DIRECTORY_SIZE + 4);
-    return (struct dvi_pe_directory){ addr != 0 ? coff->base + addr : 0, size };
+    return (struct dvi_pe_directory){ addr != 0 ? o->base + addr : 0, size };
+}
+
+static bool is_in_section(const struct dvi_object *o, uint64_t addr)
+{
+    for (size_t i = 0; i < o->section_count; i++)
+        if (addr - o->sections[i].addr < o->sections[i].size)
+            return true;
+    return false;
+}
+
+/* A base that no loader takes, and tables that are nowhere: what they tell is lost. */
+static void check_places(struct dvi_object *o)
+{
+    static const uint32_t indexes[] = { PE_EXPORTS, PE_IMPORTS, PE_DELAYED_IMPORTS,
+                                        PE_RELOCATIONS };
+    struct devimg_error found;
+    if ((o->base & 0xffff) != 0 || o->base > UINT64_MAX - UINT32_MAX) {
+        (void)dvi_fail(&found, DEVIMG_MALFORMED, o->file, 0,
+                       "image base 0x%" PRIx64 ": no multiple of 64 KiB, or past the last address",
+                       o->base);
+        dvi_object_damage(o, &found);
+        o->symbols_partial = o->pointers_partial = true;
+    }
+    for (size_t i = 0; i < sizeof indexes / sizeof indexes[0]; i++) {
+        const struct dvi_pe_directory d = dvi_pe_directory_at(o, indexes[i]);
+        if (d.addr == 0 || d.size == 0 || is_in_section(o, d.addr))
+            continue;
+        (void)dvi_fail(&found, DEVIMG_MALFORMED, o->file, 0,
+                       "data directory %" PRIu32 ": address 0x%" PRIx64 " lies in no section",
+                       indexes[i], d.addr);
+        dvi_object_damage(o, &found);
+        if (indexes[i] == PE_RELOCATIONS)
+            o->pointers_partial = true;
+        else
+            o->symbols_partial = true;
+    }
 }
 
 static enum devimg_status open_pe(struct dvi_object *o, struct devimg_error *err)
@@ -100,12 +141,14 @@ static enum devimg_status open_pe(struct dvi_object *o, struct devimg_error *err
     o->machine = dvi_coff_machine_name(coff->machine);
     o->pointer_size = h.wide ? 8 : 4;
     o->is_linked = true;
-    o->fixed_address = dvi_pe_directory_at(coff, PE_RELOCATIONS).addr == 0;
+    o->fixed_address = dvi_pe_directory_at(o, PE_RELOCATIONS).addr == 0;
     o->has_entry = h.entry != 0;
     dvi_coff_take_tables(o, h.sections_at, h.section_count, h.symbols_at, h.symbol_count);
     DVI_TRY(dvi_coff_make_sections(o, err));
     o->regions = o->sections;
     o->region_count = o->section_count;
+    check_places(o);
+    dvi_coff_check_symbols(o);
     return DEVIMG_OK;
 }
 

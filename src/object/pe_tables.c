@@ -29,7 +29,6 @@ enum {
 
 struct names {
     const struct dvi_object *o;
-    const struct dvi_coff *coff;
     dvi_symbol_visit *visit;
     void *context;
     uint64_t left; /* words of the file: tables may overlap */
@@ -43,7 +42,7 @@ static void tell(struct names *n, const struct dvi_symbol *symbol)
 
 static struct dvi_view from_base(const struct names *n, uint32_t addr)
 {
-    return dvi_object_from(n->o, n->coff->base + addr);
+    return dvi_object_from(n->o, n->o->base + addr);
 }
 
 /* The imports of one DLL. */
@@ -60,7 +59,7 @@ static void each_import(struct names *n, uint32_t names_addr, uint32_t slots_add
         if ((name & ordinal) != 0)
             continue;
         const struct dvi_symbol symbol = { .name_bytes = dvi_from(from_base(n, (uint32_t)name), 2),
-                                           .slot = n->coff->base + slots_addr + at };
+                                           .slot = n->o->base + slots_addr + at };
         tell(n, &symbol);
     }
 }
@@ -99,7 +98,7 @@ static void each_export(struct names *n, struct dvi_pe_directory directory)
         const uint32_t addr = dvi_peek32(addresses, (uint64_t)ordinal * 4);
         struct dvi_symbol symbol = { .name_bytes =
                                          from_base(n, dvi_peek32(names, (uint64_t)i * 4)) };
-        const uint64_t place = n->coff->base + addr;
+        const uint64_t place = n->o->base + addr;
         const bool forwarded = place - directory.addr < directory.size; /* to another DLL's */
         symbol.defined = addr != 0 && !forwarded;
         symbol.addr = symbol.defined ? place : 0;
@@ -110,15 +109,12 @@ static void each_export(struct names *n, struct dvi_pe_directory directory)
 bool dvi_pe_each_import_and_export(const struct dvi_object *o, dvi_symbol_visit *visit,
                                    void *context)
 {
-    const struct dvi_coff *coff = o->state;
-    const struct dvi_pe_directory imports = dvi_pe_directory_at(coff, PE_IMPORTS);
-    const struct dvi_pe_directory delayed = dvi_pe_directory_at(coff, PE_DELAYED_IMPORTS);
-    const struct dvi_pe_directory exports = dvi_pe_directory_at(coff, PE_EXPORTS);
-    struct names n = { .o = o,
-                       .coff = coff,
-                       .visit = visit,
-                       .context = context,
-                       .left = o->file.size / o->pointer_size };
+    const struct dvi_pe_directory imports = dvi_pe_directory_at(o, PE_IMPORTS);
+    const struct dvi_pe_directory delayed = dvi_pe_directory_at(o, PE_DELAYED_IMPORTS);
+    const struct dvi_pe_directory exports = dvi_pe_directory_at(o, PE_EXPORTS);
+    struct names n = {
+        .o = o, .visit = visit, .context = context, .left = o->file.size / o->pointer_size
+    };
     if (imports.addr != 0)
         each_imported_dll(&n, dvi_object_from(o, imports.addr));
     if (delayed.addr != 0)
@@ -132,9 +128,10 @@ bool dvi_pe_each_import_and_export(const struct dvi_object *o, dvi_symbol_visit 
 
 struct walk {
     struct dvi_object *o;
-    const struct dvi_coff *coff;
     struct dvi_view table;
     size_t bad;
+    uint64_t end;     /* behind the last section */
+    uint64_t outside; /* words that point neither at a section nor at a header */
 };
 
 /* Pointers are missing: where one was, nobody can tell any more. */
@@ -170,7 +167,7 @@ static bool read_entry(struct walk *w, uint32_t page, struct dvi_view entries, u
     const unsigned size = type == BASED_64 ? 8 : 4;
     if ((type != BASED_64 && type != BASED_32) || size != w->o->pointer_size)
         return false;
-    out->addr = w->coff->base + page + (entry & 0xfff);
+    out->addr = w->o->base + page + (entry & 0xfff);
     const struct dvi_view place = dvi_object_from(w->o, out->addr);
     if (place.size < size) {
         report_loss(w, entries.offset + at - w->table.offset,
@@ -178,14 +175,24 @@ static bool read_entry(struct walk *w, uint32_t page, struct dvi_view entries, u
         return false;
     }
     out->value = size == 8 ? dvi_peek64(place, 0) : dvi_peek32(place, 0);
+    w->outside += out->value < w->o->base || out->value > w->end;
     return true;
+}
+
+static uint64_t end_of(const struct dvi_object *o)
+{
+    uint64_t end = o->base;
+    for (size_t i = 0; i < o->section_count; i++) {
+        const uint64_t behind = o->sections[i].addr + o->sections[i].size;
+        end = behind > end ? behind : end;
+    }
+    return end;
 }
 
 enum devimg_status dvi_pe_read_pointers(struct dvi_object *o, struct devimg_error *err)
 {
-    const struct dvi_coff *coff = o->state;
-    const struct dvi_pe_directory directory = dvi_pe_directory_at(coff, PE_RELOCATIONS);
-    struct walk w = { .o = o, .coff = coff, .table = dvi_object_from(o, directory.addr) };
+    const struct dvi_pe_directory directory = dvi_pe_directory_at(o, PE_RELOCATIONS);
+    struct walk w = { .o = o, .table = dvi_object_from(o, directory.addr), .end = end_of(o) };
     struct dvi_view entries = { 0 };
     uint32_t page = 0;
     uint64_t at = 0, most = 0;
@@ -209,6 +216,8 @@ enum devimg_status dvi_pe_read_pointers(struct dvi_object *o, struct devimg_erro
     for (at = 0; next_block(&w, &at, &page, &entries);)
         for (uint64_t i = 0; i + 2 <= entries.size && count < most; i += 2)
             count += read_entry(&w, page, entries, i, &pointers[count]);
+    if (w.outside > count / 2)
+        report_loss(&w, 0, "most words that they mark point outside of the image");
     if (!dvi_sort_by_addr(pointers, count, sizeof *pointers))
         return dvi_fail_memory(err, o->file.source);
     o->pointers = pointers;

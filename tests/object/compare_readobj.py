@@ -40,9 +40,9 @@ EXECUTE = 0x20000000
 # Relocations by machine, as winnt.h numbers them: type -> how the addend stands in place.
 WORD, FIELD, PAGE, OFFSET, NOTHING = "word", "field", "page", "offset", "nothing"
 POINTER = {AMD64: {1}, I386: {6}, ARM64: {14}}
-REFERENCE = {AMD64: {1: WORD, 2: FIELD, **dict.fromkeys(range(4, 10), FIELD)},
-             I386: {6: WORD, 20: FIELD},
-             ARM64: {3: NOTHING, 4: PAGE, 5: PAGE, 6: OFFSET, 7: NOTHING, 14: WORD}}
+REFERENCE = {AMD64: {1: WORD, **dict.fromkeys((2, 3, *range(4, 10)), FIELD)},
+             I386: {6: WORD, 7: FIELD, 20: FIELD},
+             ARM64: {2: FIELD, 3: NOTHING, 4: PAGE, 5: PAGE, 6: OFFSET, 7: NOTHING, 14: WORD}}
 EXTERNAL_CLASSES = (2, 105)  # IMAGE_SYM_CLASS_EXTERNAL _WEAK_EXTERNAL
 LONGEST_NAME = 4096          # see dvi_symbol_name()
 
