@@ -277,6 +277,7 @@ class Offload:
                 ("metadata of an image past the end", patch(first, "<Q", 2**64 - 8), 2),
                 ("no base64", good[:value] + b"!" + good[value + 1:], 2),
                 ("a count of bits that is not so", good[:value] + b"B" + good[value + 1:], 2),
+                ("code of no header", b"IBYS" + struct.pack("<IIIIIQQQQ", 1, 0, 0, 0, 0, 0, 16, 0, 0) + bytes(16), 0),
                 ("a cut header", good[:40], 0), ("half of it", good[:len(good) // 2], 0),
                 ("version 3 of two", syclbin2(images, version="3"), 0),
                 ("metadata past its entry", syclbin2(images, cut=2**32), 0)):

@@ -238,6 +238,9 @@ static void numbers_that_are_none_are_malformed(void **state)
         OPEN(BEFORE "{.__binary\nstart=0\n}.__binary\n}.x\n}.images\n" MARKER BITCODE);
     expect_finding(file, "malformed", sizeof BEFORE - 3, "no size");
     devimg_close(file);
+    file = OPEN(BEFORE "{.__binary\nstart=0\nsize=0\n}.__binary\n}.x\n}.images\n" MARKER BITCODE);
+    expect_finding(file, "malformed", sizeof BEFORE - 3, "0 bytes");
+    devimg_close(file);
     file = OPEN(BEFORE "}.x\n}.images\n" MARKER BITCODE);
     expect_finding(file, "malformed", sizeof BEFORE - 3, "__binary");
     devimg_close(file);
