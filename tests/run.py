@@ -5,7 +5,7 @@
     tests/run.py [--update] [--only SUITE,...] BUILD...
 
 Suites (each a function below): unit cli schema facts tools readelf readobj extract shapes metamorphic
-examples exports damage odd edited offload windows hostile.
+examples exports damage odd edited offload windows detect hostile.
 `repository` (layers, docs) needs no build and runs once. --update rewrites the expectations of the
 cli suite from what the program says; read the diff before you commit it.
 """
@@ -39,6 +39,7 @@ sys.path.insert(0, HERE)
 import compare_facts  # noqa: E402
 from edited import Edited, section_headers  # noqa: E402
 from offload import Offload  # noqa: E402
+from sycl_detect import Detect  # noqa: E402
 from windows import Windows  # noqa: E402
 
 SECONDS = 120
@@ -615,6 +616,12 @@ def windows(build, _):
         Windows(build, INTEL, t).all()
 
 
+def detect(build, _):
+    """tests/sycl_detect.py: the truth table of the page, cell by cell, and stand-ins for sycl-ls."""
+    with tempfile.TemporaryDirectory() as t:
+        Detect(build, ROOT, t).all()
+
+
 def hostile(build, _):
     """Headers that claim the impossible: an answer in seconds, little memory, no crash."""
     limit = lambda: resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
@@ -661,7 +668,7 @@ def hostile(build, _):
 
 
 SUITES = [unit, cli, schema, facts, tools, readelf, readobj, extract, shapes, metamorphic, examples, exports,
-          damage, odd, edited, offload, windows, hostile]
+          damage, odd, edited, offload, windows, detect, hostile]
 
 
 def repository(results):

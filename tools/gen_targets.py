@@ -399,6 +399,11 @@ def generate(tables):
                        ip_lines(sorted(tables.family_rows.items()))))
     out.append(c_table("struct dvi_target_number", "dvi_target_cores",
                        ip_lines(sorted(tables.core_rows))))
+    pci = sorted((int(pci, 16), row["primary"] != "yes", KIND_ORDER.index(row["kind"]), position)
+                 for position, row in intel for pci in row.list("pci_ids"))
+    out.append(c_table("struct dvi_target_number", "dvi_target_pcis",
+                       ip_lines((entry[0], entry[-1]) for i, entry in enumerate(pci)
+                                if i == 0 or pci[i - 1][0] != entry[0])))
     groups = []
     for number, row in enumerate(tables.sets):
         members = tables.members[row["name"]]

@@ -22,7 +22,7 @@ extern const struct dvi_target_name dvi_target_names[]; /* sorted by key; no key
 extern const uint32_t dvi_target_name_count;
 
 struct dvi_target_number {
-    uint32_t number; /* an IP version, a product family or a core family */
+    uint32_t number; /* an IP version, a product family, a core family or a PCI id */
     uint32_t row;
 };
 extern const struct dvi_target_number dvi_target_ips[]; /* sorted: what an IP version is called */
@@ -35,6 +35,9 @@ extern const struct dvi_target_number dvi_target_families[]; /* sorted: zebin pr
 extern const uint32_t dvi_target_family_count;
 extern const struct dvi_target_number dvi_target_cores[]; /* sorted: a row each product family */
 extern const uint32_t dvi_target_core_count;
+
+extern const struct dvi_target_number dvi_target_pcis[]; /* sorted: PCI device ids */
+extern const uint32_t dvi_target_pci_count;
 
 /** A name that stands for several targets. */
 struct dvi_target_group {

@@ -170,6 +170,11 @@ const struct devimg_target *dvi_target_of_product_family(uint64_t product_family
     return row_of(dvi_target_families, dvi_target_family_count, product_family);
 }
 
+const struct devimg_target *dvi_target_of_pci_id(uint64_t pci_id)
+{
+    return row_of(dvi_target_pcis, dvi_target_pci_count, pci_id);
+}
+
 const struct devimg_target *dvi_target_of_core_family(uint64_t core_family, size_t i)
 {
     for (uint32_t k = 0; k < dvi_target_core_count; k++)

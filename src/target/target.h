@@ -22,6 +22,9 @@ const struct devimg_target *dvi_target_of_product_family(uint64_t product_family
 /** The `i`th of such rows, one a product family, whose core family this is; NULL: no more. */
 const struct devimg_target *dvi_target_of_core_family(uint64_t core_family, size_t i);
 
+/** The primary row of the Intel GPU with that PCI device id, or NULL. */
+const struct devimg_target *dvi_target_of_pci_id(uint64_t pci_id);
+
 /** What an image is called: one name a device IP version; NULL: not stated, or in no table. */
 const struct devimg_target *dvi_target_of_image(const struct devimg_image *image);
 /** True when the image is for `target`, as far as it states one. One that states only its product

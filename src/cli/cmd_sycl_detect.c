@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "cli/options.h"
+#include "output/sycl_detect.h"
+
+enum {
+    REQUEST = DVI_OPTION_OWN,
+    TARGETS,
+    GPUS,
+    MATCH,
+    REQUIRE_CPU,
+    SYCL_LS,
+    TIMEOUT,
+    GATE_ONLY,
+    STAGE1,
+    HEADER,
+    CMAKE,
+    MESON,
+    PYTHON,
+    PREFIX
+};
+
+/* clang-format off */
+static const struct dvi_option options[] = {
+    { REQUEST, "request", 0, DVI_VALUE_TEXT, "auto|none|native_cpu|spir64_x86_64",
+      "the CPU target: what sycl-ls suggests (default), none, or this one", NULL },
+    { TARGETS, "targets", 0, DVI_VALUE_TEXT, "T,...",
+      "entries of -fsycl-targets that are built for anyway", NULL },
+    { GPUS, "gpus", 0, DVI_VALUE_NONE, NULL,
+      "add the GPUs that sycl-ls lists", NULL },
+    { MATCH, "match", 0, DVI_VALUE_CHOICE, "substring|exact",
+      "an entry counts as a CPU's when its name holds cpu or spir64 (default), or only when it is one", NULL },
+    { REQUIRE_CPU, "require-cpu", 0, DVI_VALUE_NONE, NULL,
+      "exit status 1 when no CPU device code is compiled", NULL },
+    { SYCL_LS, "sycl-ls", 0, DVI_VALUE_FILE, "PROGRAM",
+      "the sycl-ls to run (default: the one on PATH)", NULL },
+    { TIMEOUT, "timeout", 0, DVI_VALUE_COUNT, "SECONDS",
+      "how long it may take (default 20)", NULL },
+    { GATE_ONLY, "gate-only", 0, DVI_VALUE_NONE, NULL,
+      "run nothing: decide from --targets, --request and --stage1", NULL },
+    { STAGE1, "stage1", 0, DVI_VALUE_CHOICE, "on|off",
+      "with --gate-only: was a CPU device found? (default off)", NULL },
+    { HEADER, "header", 0, DVI_VALUE_FILE, "FILE",
+      "write a C header of macros, each always 0 or 1", NULL },
+    { CMAKE, "cmake", 0, DVI_VALUE_FILE, "FILE",
+      "write set() commands for include()", NULL },
+    { MESON, "meson", 0, DVI_VALUE_FILE, "FILE",
+      "write key=value lines for Meson's keyval module", NULL },
+    { PYTHON, "python", 0, DVI_VALUE_FILE, "FILE",
+      "write a module with compiled_features()", NULL },
+    { PREFIX, "prefix", 0, DVI_VALUE_TEXT, "NAME",
+      "of macros and variables (default DEVIMG_SYCL)", NULL },
+};
+/* clang-format on */
+
+static const char *text_of(const struct dvi_line *line, int id, const char *standard)
+{
+    const struct dvi_setting *s = dvi_line_get(line, id);
+    return s != NULL ? s->text : standard;
+}
+
+static bool is_identifier(const char *text)
+{
+    static const char parts[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_";
+    return text[0] != '\0' && strchr(parts + 10, text[0]) != NULL &&
+           text[strspn(text, parts)] == '\0';
+}
+
+static enum devimg_status detect(const struct dvi_line *line, struct dvi_detection *d,
+                                 struct dvi_arena *arena, struct devimg_error *err)
+{
+    const struct dvi_setting *timeout = dvi_line_get(line, TIMEOUT);
+    const struct dvi_detect_options o = {
+        .request = text_of(line, REQUEST, NULL),
+        .sycl_ls = text_of(line, SYCL_LS, "sycl-ls"),
+        .seconds = timeout != NULL ? (unsigned)timeout->number : 20,
+        .exact = strcmp(text_of(line, MATCH, ""), "exact") == 0,
+        .gpus = dvi_line_get(line, GPUS) != NULL,
+        .gate_only = dvi_line_get(line, GATE_ONLY) != NULL,
+        .stage1 = strcmp(text_of(line, STAGE1, ""), "on") == 0,
+    };
+    for (size_t i = 0; i < line->settings.count; i++)
+        if (line->settings.items[i].option->id == TARGETS)
+            DVI_TRY(dvi_detect_targets(d, line->settings.items[i].text, arena, err));
+    return dvi_detect(&o, d, arena, err);
+}
+
+static enum devimg_status write_files(const struct dvi_line *line, const struct dvi_detection *d,
+                                      struct devimg_error *err)
+{
+    static const struct {
+        int option;
+        enum dvi_detect_file kind;
+    } files[] = { { HEADER, DVI_DETECT_HEADER },
+                  { CMAKE, DVI_DETECT_CMAKE },
+                  { MESON, DVI_DETECT_MESON },
+                  { PYTHON, DVI_DETECT_PYTHON } };
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        const struct dvi_setting *file = dvi_line_get(line, files[i].option);
+        if (file != NULL)
+            DVI_TRY(dvi_output_detect_file(file->text, files[i].kind,
+                                           text_of(line, PREFIX, "DEVIMG_SYCL"), d, err));
+    }
+    return DEVIMG_OK;
+}
+
+static enum dvi_exit run(struct dvi_line *line)
+{
+    struct dvi_detection d = { 0 };
+    struct dvi_arena arena = { 0 };
+    struct devimg_error err = { 0 };
+    if (line->words.count > 0)
+        return dvi_usage(line->command, "%s: no file is read; entries go to --targets",
+                         line->words.items[0]);
+    if (!is_identifier(text_of(line, PREFIX, "DEVIMG_SYCL")))
+        return dvi_usage(line->command, "--prefix %s: expected an identifier",
+                         text_of(line, PREFIX, ""));
+    if (dvi_line_get(line, STAGE1) != NULL && dvi_line_get(line, GATE_ONLY) == NULL)
+        return dvi_usage(line->command, "--stage1 goes with --gate-only");
+    enum devimg_status status = detect(line, &d, &arena, &err);
+    if (status == DEVIMG_OK)
+        status = write_files(line, &d, &err);
+    enum dvi_exit ended = DVI_EXIT_UNREADABLE;
+    if (status == DEVIMG_OK) {
+        struct dvi_output out = { .file = line->out.file }; /* its JSON is no list of files */
+        dvi_output_detection(&out, line->out.json, &d);
+        ended = dvi_output_end(&out);
+        if (ended == DVI_EXIT_OK && !d.has_cpu && dvi_line_get(line, REQUIRE_CPU) != NULL)
+            ended = DVI_EXIT_FINDINGS;
+    } else {
+        dvi_complain(&err);
+    }
+    dvi_detection_free(&d);
+    dvi_arena_free(&arena);
+    return ended;
+}
+
+const struct dvi_command dvi_command_sycl_detect = {
+    .name = "sycl detect",
+    .words = "",
+    .summary = "which SYCL targets this machine can build and test",
+    .text =
+        "Stage 1 runs sycl-ls and adds one CPU target to the list when it shows a CPU device: "
+        "spir64_x86_64 for [opencl:cpu] or [host:cpu], else native_cpu for [native_cpu:cpu]. The "
+        "gate then says from the list alone whether CPU device code is compiled: what depends on "
+        "it is dropped when not.\n\n"
+        "The answer is given as status lines, as JSON, and in files that a build reads. A file "
+        "that would not change is left as it is.\n\n"
+        "sycl-ls is run without a shell, under a time limit, and only where the request needs it: "
+        "for auto, and for --gpus. One that fails or hangs is not believed.",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .examples =
+        "devimg sycl detect --gpus\tGPUs and CPU of this machine, as entries of "
+        "-fsycl-targets.\n"
+        "devimg sycl detect --targets spir64_gen --header sycl_config.h --prefix "
+        "FOO\tFOO_HAS_CPU_TARGET, always defined.\n"
+        "devimg sycl detect --gate-only --stage1 on --targets nvptx64-nvidia-cuda\tThe gate "
+        "alone.\n",
+    .run = run,
+};

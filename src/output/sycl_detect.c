@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "output/sycl_detect.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/write.h"
+#include "image/image.h"
+#include "output/escape.h"
+
+/* --- the answer --- */
+
+static void print_lines(FILE *file, const char *start, const dvi_text_list *lines)
+{
+    for (size_t i = 0; i < lines->count; i++) {
+        fputs(start, file);
+        dvi_escape(file, lines->items[i]);
+        putc('\n', file);
+    }
+}
+
+static void print_text(struct dvi_output *out, const struct dvi_detection *d)
+{
+    print_lines(stderr, "devimg sycl detect: warning: ", &d->warnings);
+    print_lines(out->file, "-- ", &d->status);
+    print_lines(out->file, "-- note: ", &d->notes);
+    fprintf(out->file, "-- CPU device code: %s\n", d->has_cpu ? "ON" : "OFF");
+}
+
+static void json_list(struct dvi_json *j, const char *key, const dvi_text_list *list)
+{
+    dvi_json_array(j, key, DVI_JSON_LINES);
+    for (size_t i = 0; i < list->count; i++)
+        dvi_json_text(j, NULL, list->items[i]);
+    dvi_json_end(j);
+}
+
+static void json_gpus(struct dvi_json *j, const struct dvi_sycl_ls *listed)
+{
+    dvi_json_array(j, "gpus", DVI_JSON_LINES);
+    for (size_t i = 0; i < listed->devices.count; i++) {
+        const struct dvi_sycl_device *d = &listed->devices.items[i];
+        char ip[24] = "";
+        if (strcmp(d->type, "gpu") != 0 || d->again)
+            continue;
+        if (d->ip_version != DEVIMG_UNKNOWN)
+            dvi_ip_text(d->ip_version, ip);
+        dvi_json_object(j, NULL, DVI_JSON_ONE_LINE);
+        dvi_json_text(j, "target", d->target);
+        dvi_json_text(j, "backend", d->backend);
+        dvi_json_text(j, "ip_version", ip[0] != '\0' ? ip : NULL);
+        dvi_json_number(j, "pci_id", d->pci_id);
+        dvi_json_text(j, "name", d->text);
+        dvi_json_end(j);
+    }
+    dvi_json_end(j);
+}
+
+void dvi_output_detection(struct dvi_output *out, bool json, const struct dvi_detection *d)
+{
+    if (!json) {
+        print_text(out, d);
+        return;
+    }
+    struct dvi_json j = dvi_json_to(out->file);
+    dvi_json_object(&j, NULL, DVI_JSON_LINES);
+    json_list(&j, "targets", &d->targets);
+    dvi_json_bool(&j, "has_cpu", d->has_cpu);
+    dvi_json_bool(&j, "has_gpu", d->has_gpu);
+    dvi_json_text(&j, "matched", d->matched);
+    dvi_json_bool(&j, "matched_is_cpu_target", d->matched_cpu);
+    json_list(&j, "status", &d->status);
+    json_list(&j, "warnings", &d->warnings);
+    json_list(&j, "notes", &d->notes);
+    json_gpus(&j, &d->listed);
+    dvi_json_end(&j);
+}
+
+/* --- files for builds --- */
+
+/* A string literal that C, C++, Python and CMake read alike: what is neither a letter, a digit nor
+ * plain punctuation becomes an escape of three octal digits (C, Python), or a blank (CMake). */
+static void quoted(FILE *file, const char *text, bool octal)
+{
+    putc('"', file);
+    for (const char *at = text; *at != '\0'; at++) {
+        const unsigned char c = (unsigned char)*at;
+        const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                           (c >= '0' && c <= '9') || (c != 0 && strchr(" _-+.,:/()[]=", c) != NULL);
+        if (plain)
+            putc(c, file);
+        else if (octal)
+            fprintf(file, "\\%03o", c);
+        else
+            putc(' ', file);
+    }
+    putc('"', file);
+}
+
+static void joined(FILE *file, const dvi_text_list *list, const char *mark,
+                   void (*print)(FILE *file, const char *text))
+{
+    for (size_t i = 0; i < list->count; i++) {
+        if (i > 0)
+            fputs(mark, file);
+        print(file, list->items[i]);
+    }
+}
+
+/* In names, only what names are made of: nothing that a language could read otherwise. */
+static void bare(FILE *file, const char *text)
+{
+    for (; *text != '\0'; text++)
+        putc((*text >= 'a' && *text <= 'z') || (*text >= 'A' && *text <= 'Z') ||
+                     (*text >= '0' && *text <= '9') || strchr("_-+.:/", *text) != NULL
+                 ? *text
+                 : '_',
+             file);
+}
+
+static void quoted_python(FILE *file, const char *text)
+{
+    quoted(file, text, true);
+}
+
+/* What a file of each kind starts with: dvi_file_is_ours(). */
+static const char *const marks[] = {
+    [DVI_DETECT_HEADER] = "/* Written by devimg sycl detect. */\n",
+    [DVI_DETECT_CMAKE] = "# Written by devimg sycl detect.\n",
+    [DVI_DETECT_MESON] = "# Written by devimg sycl detect.\n",
+    [DVI_DETECT_PYTHON] = "# Written by devimg sycl detect.\n",
+};
+
+struct content {
+    enum dvi_detect_file kind;
+    const char *prefix;
+    const struct dvi_detection *d;
+};
+
+static void write_header(FILE *file, const struct content *c)
+{
+    fprintf(file, "#ifndef %s_DETECTED_H\n#define %s_DETECTED_H\n\n", c->prefix, c->prefix);
+    fprintf(file, "#define %s_HAS_CPU_TARGET %d\n", c->prefix, c->d->has_cpu);
+    fprintf(file, "#define %s_HAS_GPU_TARGET %d\n#define %s_TARGETS \"", c->prefix, c->d->has_gpu,
+            c->prefix);
+    joined(file, &c->d->targets, ",", bare);
+    fputs("\"\n\n#endif\n", file);
+}
+
+static void write_cmake(FILE *file, const struct content *c)
+{
+    const struct {
+        const char *name;
+        const dvi_text_list *list;
+    } lines[] = { { "STATUS", &c->d->status },
+                  { "WARNINGS", &c->d->warnings },
+                  { "NOTES", &c->d->notes } };
+    fprintf(file, "set(%s_HAS_CPU_TARGET %s)\n", c->prefix, c->d->has_cpu ? "ON" : "OFF");
+    fprintf(file, "set(%s_HAS_GPU_TARGET %s)\n", c->prefix, c->d->has_gpu ? "ON" : "OFF");
+    fprintf(file, "set(%s_TARGETS \"", c->prefix);
+    joined(file, &c->d->targets, ";", bare);
+    fputs("\")\n", file);
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+        fprintf(file, "set(%s_%s)\n", c->prefix, lines[i].name);
+        for (size_t k = 0; k < lines[i].list->count; k++) {
+            fprintf(file, "list(APPEND %s_%s ", c->prefix, lines[i].name);
+            quoted(file, lines[i].list->items[k], false);
+            fputs(")\n", file);
+        }
+    }
+}
+
+static void write_meson(FILE *file, const struct content *c)
+{
+    fprintf(file, "has_cpu_target=%d\nhas_gpu_target=%d\ntargets=", c->d->has_cpu, c->d->has_gpu);
+    joined(file, &c->d->targets, ",", bare);
+    putc('\n', file);
+}
+
+static void write_python(FILE *file, const struct content *c)
+{
+    fputs("\"\"\"What this build was configured for.\"\"\"\n\n\ndef compiled_features():\n"
+          "    return {\n",
+          file);
+    fprintf(file, "        \"has_cpu_target\": %s,\n        \"has_gpu_target\": %s,\n",
+            c->d->has_cpu ? "True" : "False", c->d->has_gpu ? "True" : "False");
+    fputs("        \"targets\": [", file);
+    joined(file, &c->d->targets, ", ", quoted_python);
+    fputs("],\n    }\n", file);
+}
+
+static enum devimg_status fill(FILE *file, const void *context, struct devimg_error *err)
+{
+    const struct content *c = context;
+    (void)err;
+    fputs(marks[c->kind], file);
+    switch (c->kind) {
+    case DVI_DETECT_HEADER: write_header(file, c); break;
+    case DVI_DETECT_CMAKE: write_cmake(file, c); break;
+    case DVI_DETECT_MESON: write_meson(file, c); break;
+    case DVI_DETECT_PYTHON: write_python(file, c); break;
+    }
+    return DEVIMG_OK;
+}
+
+/* True: the file holds just these bytes. */
+static bool holds(const char *path, const char *bytes, size_t size)
+{
+    FILE *file = fopen(path, "rb");
+    bool same = file != NULL;
+    for (size_t at = 0; same && at < size; at++)
+        same = getc(file) == (unsigned char)bytes[at];
+    same = same && getc(file) == EOF;
+    if (file != NULL)
+        (void)fclose(file);
+    return same;
+}
+
+enum devimg_status dvi_output_detect_file(const char *path, enum dvi_detect_file kind,
+                                          const char *prefix, const struct dvi_detection *d,
+                                          struct devimg_error *err)
+{
+    const struct content content = { kind, prefix, d };
+    char *bytes = NULL;
+    size_t size = 0;
+    FILE *memory = open_memstream(&bytes, &size);
+    if (memory == NULL)
+        return dvi_fail_memory(err, path);
+    enum devimg_status status = fill(memory, &content, err);
+    if (fclose(memory) != 0)
+        status = dvi_fail_memory(err, path);
+    if (status == DEVIMG_OK)
+        status = dvi_file_is_ours(path, marks[kind], err); /* also: not a device, not a FIFO */
+    if (status == DEVIMG_OK && !holds(path, bytes, size))
+        status = dvi_file_replace(path, marks[kind], fill, &content, err);
+    free(bytes);
+    return status;
+}

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sycl/sycl_ls.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "check/policy.h"
+#include "image/image.h"
+#include "target/target.h"
+
+enum { MOST_DEVICES = 4096 };
+
+/* --- lines --- */
+
+static bool is_word(uint8_t c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+/* A word at `*at`, which moves behind it. */
+static struct dvi_view take_word(struct dvi_view line, size_t *at)
+{
+    const size_t from = *at;
+    while (*at < line.size && is_word(line.data[*at]))
+        ++*at;
+    return dvi_head(dvi_from(line, from), *at - from);
+}
+
+static bool take_byte(struct dvi_view line, size_t *at, uint8_t byte)
+{
+    const bool is_it = *at < line.size && line.data[*at] == byte;
+    *at += is_it;
+    return is_it;
+}
+
+/* "[backend:type]", "[backend:type:0]" or the first one with "[backend:0]" behind it. */
+static bool read_tag(struct dvi_view line, struct dvi_view *backend, struct dvi_view *type,
+                     struct dvi_view *rest)
+{
+    size_t at = 0;
+    if (!take_byte(line, &at, '['))
+        return false;
+    *backend = take_word(line, &at);
+    if (backend->size == 0 || !take_byte(line, &at, ':'))
+        return false;
+    *type = take_word(line, &at);
+    if (take_byte(line, &at, ':') && take_word(line, &at).size == 0)
+        return false;
+    if (type->size == 0 || !take_byte(line, &at, ']'))
+        return false;
+    size_t second = at; /* the number of the device, in newer versions */
+    if (take_byte(line, &second, '[') && take_word(line, &second).size > 0 &&
+        take_byte(line, &second, ':') && take_word(line, &second).size > 0 &&
+        take_byte(line, &second, ']'))
+        at = second;
+    while (take_byte(line, &at, ' '))
+        continue;
+    *rest = dvi_from(line, at);
+    return true;
+}
+
+static struct dvi_view without_prefix(struct dvi_view v, const char *prefix)
+{
+    return dvi_starts_with(v, prefix, strlen(prefix)) ? dvi_from(v, strlen(prefix)) : v;
+}
+
+/* --- what a line tells of a GPU --- */
+
+/* The last word before the driver's version in brackets. */
+static struct dvi_view last_word(struct dvi_view text)
+{
+    while (text.size > 0 && text.data[text.size - 1] != '[')
+        text.size--;
+    text.size -= text.size > 0;
+    while (text.size > 0 && text.data[text.size - 1] == ' ')
+        text.size--;
+    size_t from = text.size;
+    while (from > 0 && text.data[from - 1] != ' ')
+        from--;
+    return dvi_from(text, from);
+}
+
+/* The id of "[0x9a49]" in a name. */
+static uint64_t pci_id_in(struct dvi_view text)
+{
+    for (size_t at = 0; at + 8 <= text.size; at++) {
+        uint64_t id = 0;
+        size_t digits = 0;
+        if (memcmp(text.data + at, "[0x", 3) != 0)
+            continue;
+        for (; digits < 4; digits++) {
+            const uint8_t c = text.data[at + 3 + digits];
+            const int digit = c >= '0' && c <= '9'   ? c - '0'
+                              : c >= 'a' && c <= 'f' ? c - 'a' + 10
+                              : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                                     : -1;
+            if (digit < 0)
+                break;
+            id = id << 4 | (uint64_t)digit;
+        }
+        if (digits == 4 && text.data[at + 7] == ']')
+            return id;
+    }
+    return DEVIMG_UNKNOWN;
+}
+
+/* "intel_gpu_bmg_g21" of "bmg-g21" */
+static const char *intel_entry(const struct devimg_target *target, struct dvi_arena *arena)
+{
+    char name[64] = "intel_gpu_";
+    const size_t start = strlen(name), size = strlen(target->name);
+    if (size >= sizeof name - start)
+        return NULL;
+    for (size_t i = 0; i < size; i++)
+        name[start + i] = target->name[i] == '-' ? '_' : target->name[i];
+    name[start + size] = '\0';
+    return dvi_arena_copy(arena, name);
+}
+
+/* "8.6": compute capability; 0.0 where the backend does not tell it. */
+static const char *cuda_entry(struct dvi_view word, struct dvi_arena *arena)
+{
+    size_t at = 0;
+    const struct dvi_view major = take_word(word, &at);
+    const bool has_dot = take_byte(word, &at, '.');
+    const struct dvi_view minor = take_word(word, &at);
+    uint64_t one = 0, two = 0;
+    if (!has_dot || at != word.size || !dvi_decimal(major, &one) || !dvi_decimal(minor, &two) ||
+        one == 0 || one > 99 || two > 9)
+        return NULL;
+    return dvi_arena_format(arena, "nvidia_gpu_sm_%" PRIu64 "%" PRIu64, one, two);
+}
+
+static const char *hip_entry(struct dvi_view text, struct dvi_arena *arena)
+{
+    for (size_t at = 0; at + 6 <= text.size; at++) {
+        if (memcmp(text.data + at, "gfx", 3) != 0 || (at > 0 && text.data[at - 1] != ' '))
+            continue;
+        const struct dvi_view word = take_word(text, &at);
+        return dvi_arena_format(arena, "amd_gpu_%.*s", (int)(word.size < 16 ? word.size : 16),
+                                (const char *)word.data);
+    }
+    return NULL;
+}
+
+static void read_intel(struct dvi_sycl_device *d, struct dvi_view text, struct dvi_arena *arena)
+{
+    const struct devimg_target *target = NULL;
+    d->pci_id = d->pci_id == DEVIMG_UNKNOWN ? pci_id_in(text) : d->pci_id;
+    if (strcmp(d->backend, "level_zero") == 0 &&
+        !dvi_ip_of_text(last_word(text), '.', &d->ip_version))
+        d->ip_version = DEVIMG_UNKNOWN;
+    if (d->ip_version != DEVIMG_UNKNOWN)
+        target = dvi_target_of_ip_or_former(d->ip_version);
+    if (target == NULL && d->pci_id != DEVIMG_UNKNOWN)
+        target = dvi_target_of_pci_id(d->pci_id);
+    if (target != NULL)
+        d->target = intel_entry(target, arena);
+    if (target != NULL && d->ip_version == DEVIMG_UNKNOWN)
+        d->ip_version = target->ip_version;
+}
+
+static void read_gpu(struct dvi_sycl_device *d, struct dvi_arena *arena)
+{
+    static const char *const entries[] = { "intel_gpu_", "nvidia_gpu_", "amd_gpu_" };
+    const struct dvi_view text = dvi_view_of(d->text, strlen(d->text), NULL);
+    if (strcmp(d->backend, "cuda") == 0)
+        d->target = cuda_entry(last_word(text), arena);
+    else if (strcmp(d->backend, "hip") == 0)
+        d->target = hip_entry(text, arena);
+    else
+        read_intel(d, text, arena);
+    for (size_t i = 0; d->architecture != NULL && i < sizeof entries / sizeof entries[0]; i++)
+        if (strncmp(d->architecture, entries[i], strlen(entries[i])) == 0)
+            d->target = d->architecture; /* as the runtime itself names it */
+}
+
+/* --- the blocks of --verbose --- */
+
+/* "   Name  : value" */
+static bool read_field(struct dvi_view line, const char *name, struct dvi_view *value)
+{
+    size_t at = 0;
+    while (take_byte(line, &at, ' ') || take_byte(line, &at, '\t'))
+        continue;
+    const struct dvi_view rest = dvi_from(line, at);
+    if (at == 0 || !dvi_starts_with(rest, name, strlen(name)))
+        return false;
+    at = strlen(name);
+    while (take_byte(rest, &at, ' '))
+        continue;
+    if (!take_byte(rest, &at, ':'))
+        return false;
+    while (take_byte(rest, &at, ' '))
+        continue;
+    *value = dvi_from(rest, at);
+    return true;
+}
+
+/* Which device of the list a block is of: they stand in the same order. */
+struct blocks {
+    size_t next; /* of the next block that begins */
+    bool open;   /* one has begun */
+};
+
+static bool read_block_line(struct blocks *b, struct dvi_sycl_ls *list, struct dvi_view line,
+                            struct dvi_arena *arena)
+{
+    struct dvi_view value = { 0 };
+    if (read_field(line, "Type", &value)) {
+        b->open =
+            b->next < list->devices.count && dvi_equals(value, list->devices.items[b->next].type);
+        b->next++;
+        return true;
+    }
+    if (!b->open)
+        return true;
+    struct dvi_sycl_device *d = &list->devices.items[b->next - 1];
+    uint64_t id = 0;
+    const bool is_intel =
+        strcmp(d->backend, "level_zero") == 0 || strcmp(d->backend, "opencl") == 0;
+    if (read_field(line, "DeviceID", &value) && is_intel && dvi_decimal(value, &id) &&
+        id <= 0xffff && strcmp(d->type, "gpu") == 0)
+        d->pci_id = id;
+    if (!read_field(line, "Architecture", &value))
+        return true;
+    size_t at = 0;
+    const struct dvi_view first = take_word(value, &at); /* further names follow behind " / " */
+    if (first.size == 0 || dvi_equals(first, "unknown"))
+        return true;
+    d->architecture = dvi_arena_text(arena, first);
+    return d->architecture != NULL;
+}
+
+/* --- the whole --- */
+
+static bool add_device(struct dvi_sycl_ls *list, struct dvi_view backend, struct dvi_view type,
+                       struct dvi_view text, struct dvi_arena *arena)
+{
+    struct dvi_sycl_device *d = DVI_ADD(&list->devices);
+    if (d == NULL)
+        return false;
+    d->backend = dvi_arena_text(arena, without_prefix(backend, "ext_oneapi_"));
+    d->type = dvi_arena_text(arena, type);
+    d->text = dvi_arena_text(arena, text);
+    d->ip_version = d->pci_id = DEVIMG_UNKNOWN;
+    return d->backend != NULL && d->type != NULL && d->text != NULL;
+}
+
+/* OpenCL shows Intel's GPUs again that Level Zero shows. */
+static void mark_again(struct dvi_sycl_ls *list)
+{
+    const bool has_level_zero = dvi_sycl_ls_has(list, "level_zero", "gpu");
+    for (size_t i = 0; i < list->devices.count; i++) {
+        struct dvi_sycl_device *d = &list->devices.items[i];
+        d->again =
+            has_level_zero && strcmp(d->backend, "opencl") == 0 && strcmp(d->type, "gpu") == 0;
+    }
+}
+
+enum devimg_status dvi_sycl_ls_read(struct dvi_view text, struct dvi_arena *arena,
+                                    struct dvi_sycl_ls *out, struct devimg_error *err)
+{
+    static const char selector[] = "ONEAPI_DEVICE_SELECTOR";
+    struct dvi_view rest = text, line = { 0 };
+    struct blocks blocks = { 0 };
+    bool kept = true;
+    while (kept && dvi_next_line(&rest, &line)) {
+        struct dvi_view backend = { 0 }, type = { 0 }, behind = { 0 };
+        if (read_tag(line, &backend, &type, &behind)) {
+            if (out->devices.count < MOST_DEVICES)
+                kept = add_device(out, backend, type, behind, arena);
+        } else {
+            kept = read_block_line(&blocks, out, line, arena);
+            out->filtered = out->filtered ||
+                            (line.size > 0 &&
+                             memmem(line.data, line.size, selector, sizeof selector - 1) != NULL);
+        }
+    }
+    for (size_t i = 0; kept && i < out->devices.count; i++)
+        if (strcmp(out->devices.items[i].type, "gpu") == 0)
+            read_gpu(&out->devices.items[i], arena);
+    mark_again(out);
+    return kept ? DEVIMG_OK : dvi_fail_memory(err, "sycl-ls");
+}
+
+void dvi_sycl_ls_free(struct dvi_sycl_ls *list)
+{
+    DVI_LIST_FREE(&list->devices);
+}
+
+bool dvi_sycl_ls_has(const struct dvi_sycl_ls *list, const char *backend, const char *type)
+{
+    for (size_t i = 0; i < list->devices.count; i++)
+        if (strcmp(list->devices.items[i].backend, backend) == 0 &&
+            strcmp(list->devices.items[i].type, type) == 0)
+            return true;
+    return false;
+}
