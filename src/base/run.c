@@ -8,6 +8,7 @@
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -29,7 +30,7 @@ static void close_both(const int pipe_ends[2])
 }
 
 /* The child's descriptors and its group; what it starts is stopped with it. Returns an errno. */
-static int spawn(const char *const *argv, int pipes[STREAMS][2], pid_t *pid)
+static int spawn(const char *folder, const char *const *argv, int pipes[STREAMS][2], pid_t *pid)
 {
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attributes;
@@ -37,6 +38,8 @@ static int spawn(const char *const *argv, int pipes[STREAMS][2], pid_t *pid)
     (void)posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     (void)posix_spawn_file_actions_adddup2(&files, pipes[0][1], STDOUT_FILENO);
     (void)posix_spawn_file_actions_adddup2(&files, pipes[1][1], STDERR_FILENO);
+    if (folder != NULL)
+        (void)posix_spawn_file_actions_addchdir_np(&files, folder);
     (void)posix_spawnattr_init(&attributes);
     (void)posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
     /* POSIX: the words are not changed, though the type does not say so */
@@ -47,8 +50,8 @@ static int spawn(const char *const *argv, int pipes[STREAMS][2], pid_t *pid)
     return problem;
 }
 
-static enum devimg_status start(const char *const *argv, unsigned seconds, struct child *out,
-                                struct devimg_error *err)
+static enum devimg_status start(const char *folder, const char *const *argv, unsigned seconds,
+                                struct child *out, struct devimg_error *err)
 {
     int pipes[STREAMS][2];
     if (pipe2(pipes[0], O_CLOEXEC) != 0)
@@ -58,7 +61,7 @@ static enum devimg_status start(const char *const *argv, unsigned seconds, struc
         close_both(pipes[0]);
         return dvi_fail_plain(err, DEVIMG_IO, argv[0], "cannot be started: %s", strerror(problem));
     }
-    const int problem = spawn(argv, pipes, &out->pid);
+    const int problem = spawn(folder, argv, pipes, &out->pid);
     for (size_t i = 0; i < STREAMS; i++) {
         (void)close(pipes[i][1]);
         out->ends[i] = pipes[i][0];
@@ -146,8 +149,8 @@ static void finish(struct child *child, bool in_time, struct dvi_ran *out)
         continue;
 }
 
-enum devimg_status dvi_run(const char *const *argv, unsigned seconds, size_t most,
-                           struct dvi_ran *out, struct devimg_error *err)
+enum devimg_status dvi_run_in(const char *folder, const char *const *argv, unsigned seconds,
+                              size_t most, struct dvi_ran *out, struct devimg_error *err)
 {
     struct child child = { 0 };
     *out =
@@ -156,7 +159,7 @@ enum devimg_status dvi_run(const char *const *argv, unsigned seconds, size_t mos
         dvi_ran_free(out);
         return dvi_fail_memory(err, argv[0]);
     }
-    const enum devimg_status status = start(argv, seconds, &child, err);
+    const enum devimg_status status = start(folder, argv, seconds, &child, err);
     if (status != DEVIMG_OK) {
         dvi_ran_free(out);
         return status;
@@ -168,9 +171,54 @@ enum devimg_status dvi_run(const char *const *argv, unsigned seconds, size_t mos
     return DEVIMG_OK;
 }
 
+enum devimg_status dvi_run(const char *const *argv, unsigned seconds, size_t most,
+                           struct dvi_ran *out, struct devimg_error *err)
+{
+    return dvi_run_in(NULL, argv, seconds, most, out, err);
+}
+
 void dvi_ran_free(struct dvi_ran *ran)
 {
     free(ran->output);
     free(ran->errors);
     *ran = (struct dvi_ran){ .exit_code = -1 };
+}
+
+/* "folder/name" from the root when that is a file that may be run, else NULL. */
+static char *runnable(const char *folder, size_t folder_size, const char *name)
+{
+    struct stat info;
+    char *here = folder_size > 0 && folder[0] == '/' ? NULL : getcwd(NULL, 0);
+    char *path = NULL;
+    if (here == NULL && (folder_size == 0 || folder[0] != '/'))
+        return NULL;
+    const int size = asprintf(&path, "%s%s%.*s%s%s", here != NULL ? here : "",
+                              here != NULL ? "/" : "", (int)folder_size, folder,
+                              folder_size > 0 && folder[folder_size - 1] != '/' ? "/" : "", name);
+    free(here);
+    if (size < 0)
+        return NULL;
+    if (stat(path, &info) == 0 && S_ISREG(info.st_mode) && access(path, X_OK) == 0)
+        return path;
+    free(path);
+    return NULL;
+}
+
+char *dvi_program_path(const char *name)
+{
+    if (name[0] == '\0')
+        return NULL;
+    const char *slash = strrchr(name, '/');
+    if (slash != NULL)
+        return runnable(name, (size_t)(slash - name) + 1, slash + 1);
+    const char *folders = getenv("PATH");
+    if (folders == NULL)
+        folders = "/bin:/usr/bin"; /* what execvp() looks through then */
+    for (;;) {
+        const size_t size = strcspn(folders, ":");
+        char *path = runnable(folders, size, name);
+        if (path != NULL || folders[size] == '\0')
+            return path;
+        folders += size + 1;
+    }
 }

@@ -22,6 +22,15 @@ struct dvi_ran {
  */
 DEVIMG_CHECKED enum devimg_status dvi_run(const char *const *argv, unsigned seconds, size_t most,
                                           struct dvi_ran *out, struct devimg_error *err);
+/** The same in the folder `folder`, for programs that leave files where they run; argv[0] is a path
+ *  from the root then. NULL: where this program runs. */
+DEVIMG_CHECKED enum devimg_status dvi_run_in(const char *folder, const char *const *argv,
+                                             unsigned seconds, size_t most, struct dvi_ran *out,
+                                             struct devimg_error *err);
 void dvi_ran_free(struct dvi_ran *ran);
+
+/** The path from the root of the program that `name` starts: itself where it has a '/', else as
+ *  PATH has it. NULL: there is none that may be run, or out of memory; free() it. */
+char *dvi_program_path(const char *name);
 
 #endif
