@@ -196,6 +196,12 @@ def cli(build, args):
     help_pages(build)
 
 
+def command_words(page):
+    """sycl_gtest_filter is of "sycl gtest-filter"."""
+    group, _, rest = page.partition("_")
+    return [group, rest.replace("_", "-")] if rest else [group]
+
+
 def help_pages(build):
     """The options on a page of docs/command are those of the help, word for word."""
     for page in sorted(glob.glob(os.path.join(ROOT, "docs", "command", "*.md"))):
@@ -203,7 +209,7 @@ def help_pages(build):
         with open(page, encoding="utf-8") as f:
             rows = [[cell.strip().replace("\\|", "|") for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
                     for line in f if re.match(r"\| `-", line)]
-        status, out, _ = build.devimg("help", name)
+        status, out, _ = build.devimg("help", *command_words(name))
         text = " ".join(out.decode().split())
         missing = [row for row in rows if row[0].strip("`") + " " + row[1] not in text]
         build.say(status == 0 and not missing, "cli: help %s and its page" % name, str(missing))
@@ -219,7 +225,13 @@ def json_calls():
                "--scratch", "none", name]
     yield ["list", "intel/lib_aot.so", "intel/no-such-file"]
     yield ["check", "--targets", "no-such-target", "intel/lib_aot.so"]
+    yield ["sycl", "detect", "--gate-only", "--targets", "native_cpu,spir64_gen"]
     with tempfile.TemporaryDirectory() as t:
+        tool = os.path.join(t, "sycl-ls")
+        with open(tool, "w", encoding="utf-8") as f:
+            f.write("#!/bin/sh\ncat '%s'\n" % os.path.join(DATA, "sycl-ls", "12-verbose-2026-aliases.txt"))
+        os.chmod(tool, 0o755)
+        yield ["sycl", "detect", "--gpus", "--sycl-ls", tool]
         for path in fixtures():
             yield ["extract", os.path.relpath(path, DATA), "-o", t]
         yield ["extract", "intel/lib_aot.so", "-o", t]  # all of it is there already
@@ -228,11 +240,14 @@ def json_calls():
     yield ["list", "intel/make-fixtures.sh"]
     yield ["targets"]
     yield ["targets", "default-intel", "spir64", "no-such-target"]
+    yield ["sycl", "targets", "default-intel"]
+    yield ["sycl", "targets", "no-such-target,spir64"]
+    yield ["sycl", "targets", " , "]
 
 
 def sums_up(doc):
     """What a schema cannot say: the summary counts the findings, indices stay inside."""
-    if "targets" in doc:
+    if "files" not in doc:
         return ""
     found = [f for r in doc["files"] for f in r["findings"]] + doc.get("findings", [])
     for plural, severity in (("errors", "error"), ("warnings", "warning"), ("notes", "note")):

@@ -44,7 +44,7 @@ def same(what, code, pages, where):
 
 
 def options_of(path):
-    return re.findall(r'\{\s*\w+(?:\s*\+\s*\d+)?,\s*"([a-z][a-z-]*)",\s*(?:0|\'.\'),',
+    return re.findall(r'\{\s*\w+(?:\s*\+\s*\d+)?,\s*"([a-z][a-z0-9-]*)",\s*(?:0|\'.\'),',
                       without_comments(text(path)))
 
 
@@ -74,7 +74,7 @@ def commands():
         for line in text(page).splitlines():
             if not re.match(r"\s*(?:\$ )?devimg\b", line):
                 continue
-            for option in re.findall(r"(?<!\S)--([a-z][a-z-]*)", line):
+            for option in re.findall(r"(?<!\S)--([a-z][a-z0-9-]*)", line):
                 if option not in known:
                     faults.append("%s shows --%s, which no command takes" % (page, option))
 

@@ -123,7 +123,8 @@ static enum dvi_exit run(struct dvi_line *line)
         status = write_files(line, &d, &err);
     enum dvi_exit ended = DVI_EXIT_UNREADABLE;
     if (status == DEVIMG_OK) {
-        struct dvi_output out = { .file = line->out.file }; /* its JSON is no list of files */
+        struct dvi_output out = { .file = line->out.file,
+                                  .quiet = line->out.quiet }; /* its JSON is no list of files */
         dvi_output_detection(&out, line->out.json, &d);
         ended = dvi_output_end(&out);
         if (ended == DVI_EXIT_OK && !d.has_cpu && dvi_line_get(line, REQUIRE_CPU) != NULL)

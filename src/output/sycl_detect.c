@@ -23,8 +23,10 @@ static void print_lines(FILE *file, const char *start, const dvi_text_list *line
 static void print_text(struct dvi_output *out, const struct dvi_detection *d)
 {
     print_lines(stderr, "devimg sycl detect: warning: ", &d->warnings);
-    print_lines(out->file, "-- ", &d->status);
-    print_lines(out->file, "-- note: ", &d->notes);
+    if (!out->quiet) {
+        print_lines(out->file, "-- ", &d->status);
+        print_lines(out->file, "-- note: ", &d->notes);
+    }
     fprintf(out->file, "-- CPU device code: %s\n", d->has_cpu ? "ON" : "OFF");
 }
 
@@ -65,6 +67,7 @@ void dvi_output_detection(struct dvi_output *out, bool json, const struct dvi_de
     }
     struct dvi_json j = dvi_json_to(out->file);
     dvi_json_object(&j, NULL, DVI_JSON_LINES);
+    dvi_json_text(&j, "schema", "devimg/1");
     json_list(&j, "targets", &d->targets);
     dvi_json_bool(&j, "has_cpu", d->has_cpu);
     dvi_json_bool(&j, "has_gpu", d->has_gpu);
