@@ -437,14 +437,22 @@ static enum devimg_status consider(struct reader *r, uint64_t slot, uint64_t ima
     return DEVIMG_OK;
 }
 
+/* The two words behind a descriptor's pointer hold none, and an image struct, which holds some,
+ * stands at a multiple of their size. Most pointers end here, without a look at what they mark. */
+static bool may_be_slot(const struct dvi_object *o, size_t i)
+{
+    const struct dvi_pointer *p = &o->pointers[i];
+    return (p->value & 7) == 0 && /* not DVI_EXTERNAL either */
+           (i + 1 == o->pointer_count || p[1].addr == p->addr || p[1].addr - p->addr >= 24);
+}
+
 static enum devimg_status find_by_pointers(struct reader *r, descriptor_list *out,
                                            struct devimg_error *err)
 {
-    for (size_t i = 0; i < r->object->pointer_count; i++) {
-        const struct dvi_pointer *p = &r->object->pointers[i];
-        if ((p->value & 7) == 0) /* an image struct holds pointers; DVI_EXTERNAL is odd */
-            DVI_TRY(consider(r, p->addr, p->value, out, err));
-    }
+    const struct dvi_object *o = r->object;
+    for (size_t i = 0; i < o->pointer_count; i++)
+        if (may_be_slot(o, i))
+            DVI_TRY(consider(r, o->pointers[i].addr, o->pointers[i].value, out, err));
     return DEVIMG_OK;
 }
 
