@@ -22,6 +22,7 @@ struct candidate {
     const char **names; /* sorted, each once */
     uint32_t name_count;
     uint64_t key;       /* hash of the names */
+    uint64_t unit_key;  /* hash of its unit; 0: it has none */
     uint64_t signature; /* hash of key, unit and targets */
     uint32_t first_target, target_count;
     uint32_t module;
@@ -35,6 +36,7 @@ struct group {         /* modules with equal names, linked in the order they wer
 struct building {  /* a module while images are added */
     uint32_t next; /* module of the same group, or NONE */
     const char *unit;
+    uint64_t unit_key;                  /* as of its candidates: most modules differ in it */
     uint32_t candidate;                 /* the first one: it gives the names */
     uint32_t first_member, last_member; /* candidates, linked by next_member */
 };
@@ -174,7 +176,8 @@ static enum devimg_status add_candidate(struct builder *b,
     for (uint32_t i = 0; c.names != NULL && i < c.name_count; i++)
         c.key = hash_text(c.key, c.names[i]);
     DVI_TRY(add_targets(b, &c));
-    c.signature = image->unit != NULL ? hash_text(c.key, image->unit) : c.key;
+    c.unit_key = image->unit != NULL ? hash_text(hash_start, image->unit) | 1 : 0;
+    c.signature = hash_bytes(c.key, &c.unit_key, sizeof c.unit_key);
     if (c.target_count > 0)
         c.signature = hash_bytes(c.signature, &b->targets.items[c.first_target],
                                  c.target_count * sizeof(uint64_t));
@@ -217,7 +220,8 @@ static bool share_target(struct builder *b, const struct candidate *x, const str
 static bool can_join(struct builder *b, const struct building *m, const struct candidate *c)
 {
     const char *unit = b->file->images.items[c->image].unit;
-    if (m->unit != NULL && unit != NULL && strcmp(m->unit, unit) != 0)
+    if (m->unit != NULL && unit != NULL &&
+        (m->unit_key != c->unit_key || strcmp(m->unit, unit) != 0))
         return false;
     for (uint32_t i = m->first_member; i != DEVIMG_NONE; i = b->next_member[i])
         if (share_target(b, &b->candidates.items[i], c))
@@ -300,8 +304,10 @@ static enum devimg_status place(struct builder *b, uint32_t index)
         b->next_member[m->last_member] = index;
     m->last_member = index;
     b->next_member[index] = DEVIMG_NONE;
-    if (m->unit == NULL)
+    if (m->unit == NULL) {
         m->unit = b->file->images.items[c->image].unit;
+        m->unit_key = c->unit_key;
+    }
     c->module = module;
     *resumed = index + 1;
     return DEVIMG_OK;

@@ -286,6 +286,19 @@ static void radix_sort(unsigned char *items, unsigned char *spare, size_t count,
         memcpy(items, from, count * item_size);
 }
 
+/* Two sorted runs, from the end; `all` has room for both. Equal addresses keep their order. */
+static inline void merge(unsigned char *all, size_t left, const unsigned char *tail, size_t rest,
+                         size_t item_size)
+{
+    while (rest > 0) {
+        const bool take_left = left > 0 && addr_of(all + (left - 1) * item_size) >
+                                               addr_of(tail + (rest - 1) * item_size);
+        const unsigned char *last =
+            take_left ? all + --left * item_size : tail + --rest * item_size;
+        memcpy(all + (left + rest) * item_size, last, item_size);
+    }
+}
+
 bool dvi_sort_by_addr(void *items, size_t count, size_t item_size)
 {
     unsigned char *all = items;
@@ -299,13 +312,10 @@ bool dvi_sort_by_addr(void *items, size_t count, size_t item_size)
     unsigned char *tail = spare + rest * item_size;
     memcpy(tail, all + left * item_size, rest * item_size);
     radix_sort(tail, spare, rest, item_size);
-    while (rest > 0) { /* merge from the end; equal addresses keep their order */
-        const bool take_left = left > 0 && addr_of(all + (left - 1) * item_size) >
-                                               addr_of(tail + (rest - 1) * item_size);
-        const unsigned char *last =
-            take_left ? all + --left * item_size : tail + --rest * item_size;
-        memmove(all + (left + rest) * item_size, last, item_size);
-    }
+    if (item_size == sizeof(struct dvi_pointer)) /* a size known here is copied faster */
+        merge(all, left, tail, rest, sizeof(struct dvi_pointer));
+    else
+        merge(all, left, tail, rest, item_size);
     free(spare);
     return true;
 }
