@@ -5,7 +5,7 @@
     tests/run.py [--update] [--only SUITE,...] BUILD...
 
 Suites (each a function below): unit cli schema facts tools readelf readobj extract shapes metamorphic
-examples exports damage odd edited offload windows detect hostile.
+examples exports damage odd edited offload windows detect sycltargets hostile.
 `repository` (layers, docs) needs no build and runs once. --update rewrites the expectations of the
 cli suite from what the program says; read the diff before you commit it.
 """
@@ -40,6 +40,7 @@ import compare_facts  # noqa: E402
 from edited import Edited, section_headers  # noqa: E402
 from offload import Offload  # noqa: E402
 from sycl_detect import Detect  # noqa: E402
+from sycl_targets import SyclTargets  # noqa: E402
 from windows import Windows  # noqa: E402
 
 SECONDS = 120
@@ -637,6 +638,12 @@ def detect(build, _):
         Detect(build, ROOT, t).all()
 
 
+def sycltargets(build, _):
+    """tests/sycl_targets.py: lists of targets, with stand-ins for ocloc and with ocloc itself."""
+    with tempfile.TemporaryDirectory() as t:
+        SyclTargets(build, t).all()
+
+
 def hostile(build, _):
     """Headers that claim the impossible: an answer in seconds, little memory, no crash."""
     limit = lambda: resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
@@ -683,7 +690,7 @@ def hostile(build, _):
 
 
 SUITES = [unit, cli, schema, facts, tools, readelf, readobj, extract, shapes, metamorphic, examples, exports,
-          damage, odd, edited, offload, windows, detect, hostile]
+          damage, odd, edited, offload, windows, detect, sycltargets, hostile]
 
 
 def repository(results):
