@@ -85,6 +85,12 @@ static inline uint64_t dvi_bytes64(const uint8_t *p)
 {
     return (uint64_t)dvi_bytes32(p) | (uint64_t)dvi_bytes32(p + 4) << 32;
 }
+/** The lowest `bits` bits as a signed number, in 64 bits. */
+static inline uint64_t dvi_sign_extended(uint64_t value, unsigned bits)
+{
+    const uint64_t sign = UINT64_C(1) << (bits - 1);
+    return (value ^ sign) - sign;
+}
 static inline uint16_t dvi_peek16(struct dvi_view v, uint64_t at)
 {
     return dvi_fits(v, at, 2) ? dvi_bytes16(v.data + at) : 0;

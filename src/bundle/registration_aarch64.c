@@ -8,12 +8,6 @@
 
 #include "bundle/registration.h"
 
-static uint64_t sign_extended(uint64_t value, unsigned bits)
-{
-    const uint64_t sign = (uint64_t)1 << (bits - 1);
-    return (value ^ sign) - sign;
-}
-
 enum { INSTRUCTION = 4, WITHIN = 8 };
 
 /* -mcmodel=large: `movz` sets 16 bits of a register, each `movk` right behind it 16 others. */
@@ -37,7 +31,7 @@ static uint64_t address_aarch64(struct dvi_view code, uint64_t addr, size_t at)
 {
     const uint32_t adr = 0x10000000, adrp = 0x90000000, add = 0x91000000, movz = 0xd2800000;
     const uint32_t word = dvi_peek32(code, at);
-    const uint64_t immediate = sign_extended((word >> 5 & 0x7ffff) << 2 | (word >> 29 & 3), 21);
+    const uint64_t immediate = dvi_sign_extended((word >> 5 & 0x7ffff) << 2 | (word >> 29 & 3), 21);
     if ((word & 0xff800000) == movz)
         return moved_aarch64(code, at);
     if ((word & 0x9f000000) == adr)
@@ -62,7 +56,8 @@ static void scan_page(const struct dvi_registration *r, struct dvi_view code, ui
     enum { REACH = 64 * INSTRUCTION };
     const uint32_t adrp = 0x90000000, add = 0x91000000;
     const uint32_t first = dvi_peek32(code, at);
-    const uint64_t immediate = sign_extended((first >> 5 & 0x7ffff) << 2 | (first >> 29 & 3), 21);
+    const uint64_t immediate =
+        dvi_sign_extended((first >> 5 & 0x7ffff) << 2 | (first >> 29 & 3), 21);
     uint64_t values[32] = { 0 };
     uint32_t known = (uint32_t)1 << (first & 31);
     values[first & 31] = ((addr + at) & ~(uint64_t)0xfff) + (immediate << 12);
@@ -101,7 +96,7 @@ static bool set_address(const struct dvi_registration *r, struct dvi_view code, 
     const uint32_t adr = 0x10000000, adrp = 0x90000000, add = 0x91000000, mov = 0xaa0003e0;
     const uint32_t movz = 0xd2800000, movk = 0xf2800000;
     const uint32_t word = dvi_peek32(code, at), to = word & 31, from = word >> 5 & 31;
-    const uint64_t immediate = sign_extended((word >> 5 & 0x7ffff) << 2 | (word >> 29 & 3), 21);
+    const uint64_t immediate = dvi_sign_extended((word >> 5 & 0x7ffff) << 2 | (word >> 29 & 3), 21);
     const bool is_add = (word & 0xff800000) == add;
     const bool is_adr = (word & 0x9f000000) == adr, is_adrp = (word & 0x9f000000) == adrp;
     const bool is_movz = (word & 0xff800000) == movz, is_movk = (word & 0xff800000) == movk;

@@ -58,15 +58,19 @@ struct walk {
     const struct dvi_section *section;
     struct dvi_view table;
     size_t count;
-    size_t bad; /* that could not be read; one of them is told */
-    struct devimg_error first_bad;
+    uint64_t bad; /* that could not be read; the first of them is told: */
+    enum devimg_status bad_status;
+    uint64_t bad_at; /* in `table` */
+    const char *bad_what;
 };
 
 static size_t complain(struct walk *w, size_t index, const char *what)
 {
-    if (w->bad++ == 0)
-        (void)dvi_fail(&w->first_bad, DEVIMG_MALFORMED, w->table, (uint64_t)index * RELOCATION_SIZE,
-                       "relocation %zu: %s", index, what);
+    if (w->bad++ == 0) {
+        w->bad_status = DEVIMG_MALFORMED;
+        w->bad_at = (uint64_t)index * RELOCATION_SIZE;
+        w->bad_what = what;
+    }
     return 0;
 }
 
@@ -81,16 +85,17 @@ static struct walk walk_of(struct dvi_object *o, size_t index)
     if ((h.flags & SCN_MANY_RELOCATIONS) != 0 && count == 0xffff && w.table.size > 0) {
         count = dvi_peek32(w.table, 0); /* with this one, which is none */
         if (count == 0)
-            (void)complain(&w, 0, "it states a count of 0");
+            (void)complain(&w, 0, "their count is 0");
         w.table = dvi_from(w.table, RELOCATION_SIZE);
         count -= count > 0;
     }
     const uint64_t fit = count > 0 && h.relocations_at != 0 ? w.table.size / RELOCATION_SIZE : 0;
     w.count = (size_t)(count < fit ? count : fit);
     if (count > fit) {
-        w.bad = (size_t)(count - fit);
-        (void)dvi_fail(&w.first_bad, DEVIMG_TRUNCATED, w.table, 0,
-                       "%" PRIu64 " relocations, %" PRIu64 " fit in the file", count, fit);
+        w.bad = count - fit;
+        w.bad_status = DEVIMG_TRUNCATED;
+        w.bad_at = fit * RELOCATION_SIZE;
+        w.bad_what = "they go on past the file";
     }
     return w;
 }
@@ -98,21 +103,15 @@ static struct walk walk_of(struct dvi_object *o, size_t index)
 /* Where what was lost pointed at, nobody can tell. */
 static void report_walk(const struct walk *w)
 {
-    struct devimg_error found = w->first_bad;
+    struct devimg_error found;
     if (w->bad == 0)
         return;
-    (void)dvi_fail(&found, found.status,
-                   dvi_from(w->o->file, w->first_bad.offset - w->o->file.offset), 0,
-                   "section \"%.*s\": %s (%zu in all)", (int)w->section->name.size,
-                   (const char *)w->section->name.data, w->first_bad.text, w->bad);
+    (void)dvi_fail(&found, w->bad_status, w->table, w->bad_at,
+                   "relocations of section \"%.*s\": %s (%" PRIu64 " such)",
+                   (int)w->section->name.size, (const char *)w->section->name.data, w->bad_what,
+                   w->bad);
     dvi_object_damage(w->o, &found);
     w->o->pointers_partial = true;
-}
-
-static uint64_t sign_extended(uint64_t value, unsigned bits)
-{
-    const uint64_t sign = UINT64_C(1) << (bits - 1);
-    return (value ^ sign) - sign;
 }
 
 /* What the field at `bytes` adds to the symbol. */
@@ -121,8 +120,8 @@ static uint64_t addend_at(const struct walk *w, struct dvi_view bytes, enum use 
     const uint32_t field = dvi_peek32(bytes, 0);
     switch (use) {
     case USE_POINTER: return w->o->pointer_size == 8 ? dvi_peek64(bytes, 0) : field;
-    case USE_FIELD: return sign_extended(field, 32);
-    case USE_PAGE: return sign_extended((field >> 5 & 0x7ffff) << 2 | (field >> 29 & 3), 21);
+    case USE_FIELD: return dvi_sign_extended(field, 32);
+    case USE_PAGE: return dvi_sign_extended((field >> 5 & 0x7ffff) << 2 | (field >> 29 & 3), 21);
     case USE_OFFSET: return field >> 10 & 0xfff;
     default: return 0;
     }
