@@ -5,9 +5,12 @@
 
 #include "output/output.h"
 
+struct dvi_gtest;
 struct dvi_sycl_targets;
 
 enum dvi_exit dvi_output_sycl_targets(struct dvi_output *out,
                                       const struct dvi_sycl_targets *targets);
+
+enum dvi_exit dvi_output_sycl_gtest(struct dvi_output *out, const struct dvi_gtest *gtest);
 
 #endif
