@@ -104,8 +104,67 @@ class Detect:
         status, _, _ = self.build.devimg("sycl", "detect", "--gate-only", "--targets", "a", "--require-cpu")
         self.say(status == 1, "S0-24: --require-cpu", status)
         _, doc, _ = self.run("--gate-only", "--stage1", "on", "--targets", "spir64_gen")
+        _, lone, _ = self.run("--gate-only", "--request", "native_cpu", "--targets", "nvptx64-nvidia-cuda", script="touch '%s/ran'" % self.folder)
+        self.say(lone["has_cpu"] is False and lone["targets"] == ["nvptx64-nvidia-cuda"] and not os.path.exists(os.path.join(self.folder, "ran")),
+                 "S0-12, S0-13, D1: the gate alone runs nothing and adds nothing", lone)
         self.say(doc["matched"] == "spir64_gen" and doc["matched_is_cpu_target"] is False and "spir64_gen" in doc["notes"][0],
                  "S0-26, D4: what matched", doc)
+
+    def gpus(self):
+        """Each GPU once, and none named after another."""
+        level_zero = "[level_zero:gpu][level_zero:0] Intel(R) oneAPI, Intel(R) %s 12.55.8 [1.6]\n"
+        opencl = "[opencl:gpu][opencl:%d] %s, %s OpenCL 3.0 NEO  [25.05]\n"
+        cuda = "[cuda:gpu][cuda:%d] NVIDIA CUDA BACKEND, NVIDIA A100 8.0 [CUDA 12.9]\n"
+        hip = "[hip:gpu][hip:0] AMD HIP BACKEND, AMD Radeon GPU gfx1100 [HIP 60342.13]\n"
+        block = "Platform [#1]:\n    Name     : P\n        Device [#0]:\n        Type : gpu\n        Name : %s\n        Architecture: %s\n"
+        cases = {
+            "Intel through OpenCL too": (level_zero % "A" + opencl % (0, "Intel(R) OpenCL", "Intel(R) A"), ["intel_gpu_dg2_g10"]),
+            "Intel under another name": (opencl % (0, "Intel(R) OpenCL", "Arc") + level_zero % "A", ["intel_gpu_dg2_g10"]),
+            "one more through OpenCL": (level_zero % "A" + opencl % (0, "Intel(R) OpenCL", "Intel(R) B") +
+                                        opencl % (1, "Intel(R) OpenCL", "Intel(R) A"), ["intel_gpu_dg2_g10", None]),
+            "NVIDIA through OpenCL too": (opencl % (0, "NVIDIA CUDA", "NVIDIA A100") + cuda % 0, ["nvidia_gpu_sm_80"]),
+            "two alike": (cuda % 0 + cuda % 1 + opencl % (0, "NVIDIA CUDA", "NVIDIA A100") + opencl % (1, "NVIDIA CUDA", "NVIDIA A100"),
+                          ["nvidia_gpu_sm_80"] * 2),
+            "AMD through OpenCL too": (hip + opencl % (0, "AMD Accelerated Parallel Processing", "gfx1100"), ["amd_gpu_gfx1100"]),
+            "NVIDIA's is not Intel's": (level_zero % "A" + opencl % (0, "NVIDIA CUDA", "NVIDIA A100"), ["intel_gpu_dg2_g10", None]),
+            "a block of another device": ("[level_zero:gpu] P, X 1.3 [1]\n" + block % ("Y", "intel_gpu_pvc"), [None]),
+            "a block of this device": ("[level_zero:gpu] P, X 1.3 [1]\n" + block % ("X ", "intel_gpu_pvc"), ["intel_gpu_pvc"]),
+            "gfx and no number": ("[hip:gpu][hip:0] AMD HIP BACKEND, AMD gfxsomething [1]\n", [None]),
+        }
+        for name, (text, expected) in cases.items():
+            _, doc, _ = self.run("--gpus", "--request", "none", script="cat <<'END'\n%sEND\n" % text)
+            self.say([g["target"] for g in doc["gpus"]] == expected, "GPUs: " + name, doc)
+        _, doc, _ = self.run(script="cat '%s'" % os.path.join(self.root, "tests", "data", "sycl-ls", "12-verbose-2026-aliases.txt"))
+        self.say([g["aliases"] for g in doc["gpus"]] == [[], ["intel_gpu_mtl_s", "intel_gpu_arl_u", "intel_gpu_arl_s"]] and
+                 [g["pci_id"] for g in doc["gpus"]] == [0xe20b, 0x7d45], "GPUs: further names and PCI ids", doc)
+        _, doc, _ = self.run("--gate-only", "--targets", "SPIR64_GEN, spir64_gen,Native_CPU")
+        self.say(doc["targets"] == ["spir64_gen", "native_cpu"] and len(doc["warnings"]) == 1, "D8: case is folded", doc)
+        _, doc, _ = self.run(script="echo 'Warning: SYCL_DEVICE_FILTER environment variable is set to cuda.' >&2")
+        self.say(any("hidden" in n for n in doc["notes"]), "an older filter is said", doc)
+        start = time.monotonic()
+        many = "i=0; while [ $i -lt 5000 ]; do echo '[opencl:gpu] Intel, a OpenCL 3 [1]'; echo '[cuda:gpu] N, b 8.6 [1]'; i=$((i+1)); done"
+        status, _, _ = self.run(script=many)
+        self.say(status == 0 and time.monotonic() - start < 20, "many GPUs: an answer in seconds", status)
+
+    def build_tools(self):
+        """Lists of CMake keep their length whatever a device is called; Meson itself reads the keys."""
+        path = lambda name: os.path.join(self.folder, name)
+        names = ["a [b", "c ]d;e", "f [[ ${X} @Y@ \\"]
+        script = "cat <<'END'\n%sEND\n" % "".join("[cuda:gpu][cuda:%d] N, %s 0.0 [1]\n" % (i, n) for i, n in enumerate(names))
+        _, doc, _ = self.run("--cmake", path("n.cmake"), "--meson", path("k.txt"), "--targets", "native_cpu,spir64_gen", script=script)
+        if shutil.which("cmake"):
+            with open(path("t.cmake"), "w", encoding="utf-8") as f:
+                f.write('include("%s")\nlist(LENGTH DEVIMG_SYCL_NOTES n)\nmessage("${n}")\n' % path("n.cmake"))
+            status, _, err = self.build.run(["cmake", "-P", path("t.cmake")])
+            self.say(status == 0 and err.decode().strip() == str(len(doc["notes"])) and len(doc["notes"]) > 3,
+                     "CMake: as many notes as there are", status, err)
+        os.makedirs(path("meson"), exist_ok=True)
+        with open(path("meson/meson.build"), "w", encoding="utf-8") as f:
+            f.write("project('p')\nk = import('keyval').load('%s')\nassert(k['has_cpu_target'] == '1')\n"
+                    "assert(k['targets'].split(',') == ['native_cpu', 'spir64_gen'])\n" % path("k.txt"))
+        if shutil.which("meson"):
+            status, out, err = self.build.run(["meson", "setup", path("meson/b"), path("meson")])
+            self.say(status == 0, "S0-1: Meson reads what --meson writes", out, err)
 
     def samples(self):
         folder = os.path.join(self.root, "tests", "data", "sycl-ls")
@@ -117,7 +176,7 @@ class Detect:
             gpus = GPUS[row["file"][:2]]
             self.say([g["target"] or "" for g in doc["gpus"]] == gpus and len(gpus) == int(row["gpu_count_physical"]) and
                      doc["targets"] == [g for g in gpus if g] + cpu and doc["has_cpu"] == bool(cpu), "sample " + row["file"], doc)
-            filtered = row["warning_kind"] != "none" and not cpu
+            filtered = row["warning_kind"] != "none"
             self.say(any("ONEAPI_DEVICE_SELECTOR" in n for n in doc["notes"]) == filtered, "sample %s: filtered" % row["file"], doc)
 
     def files(self):
@@ -171,5 +230,7 @@ class Detect:
         self.table()
         self.stage1()
         self.order()
+        self.gpus()
+        self.build_tools()
         self.samples()
         self.files()

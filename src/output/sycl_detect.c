@@ -38,6 +38,20 @@ static void json_list(struct dvi_json *j, const char *key, const dvi_text_list *
     dvi_json_end(j);
 }
 
+/* "mtl_s,arl_u" as an array */
+static void json_aliases(struct dvi_json *j, const char *names)
+{
+    dvi_json_array(j, "aliases", DVI_JSON_ONE_LINE);
+    for (const char *at = names != NULL ? names : ""; *at != '\0';) {
+        const size_t size = strcspn(at, ",");
+        dvi_json_text_begin(j, NULL);
+        fwrite(at, 1, size, j->file); /* a word of small letters, digits and "_" */
+        dvi_json_text_end(j);
+        at += size + (at[size] == ',');
+    }
+    dvi_json_end(j);
+}
+
 static void json_gpus(struct dvi_json *j, const struct dvi_sycl_ls *listed)
 {
     dvi_json_array(j, "gpus", DVI_JSON_LINES);
@@ -50,6 +64,7 @@ static void json_gpus(struct dvi_json *j, const struct dvi_sycl_ls *listed)
             dvi_ip_text(d->ip_version, ip);
         dvi_json_object(j, NULL, DVI_JSON_ONE_LINE);
         dvi_json_text(j, "target", d->target);
+        json_aliases(j, d->aliases);
         dvi_json_text(j, "backend", d->backend);
         dvi_json_text(j, "ip_version", ip[0] != '\0' ? ip : NULL);
         dvi_json_number(j, "pci_id", d->pci_id);
@@ -83,14 +98,15 @@ void dvi_output_detection(struct dvi_output *out, bool json, const struct dvi_de
 /* --- files for builds --- */
 
 /* A string literal that C, C++, Python and CMake read alike: what is neither a letter, a digit nor
- * plain punctuation becomes an escape of three octal digits (C, Python), or a blank (CMake). */
+ * plain punctuation becomes an escape of three octal digits (C, Python), or a blank (CMake, whose
+ * lists an unmatched bracket would join). */
 static void quoted(FILE *file, const char *text, bool octal)
 {
     putc('"', file);
     for (const char *at = text; *at != '\0'; at++) {
         const unsigned char c = (unsigned char)*at;
         const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                           (c >= '0' && c <= '9') || (c != 0 && strchr(" _-+.,:/()[]=", c) != NULL);
+                           (c >= '0' && c <= '9') || (c != 0 && strchr(" _-+.,:/()=", c) != NULL);
         if (plain)
             putc(c, file);
         else if (octal)

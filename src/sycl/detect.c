@@ -49,6 +49,16 @@ static struct dvi_view trimmed(struct dvi_view v)
     return v;
 }
 
+static const char *lower_case(struct dvi_view v, struct dvi_arena *arena)
+{
+    char *text = dvi_arena_array(arena, v.size + 1, 1);
+    for (size_t i = 0; text != NULL && i < v.size; i++) {
+        const char c = (char)v.data[i];
+        text[i] = c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+    }
+    return text;
+}
+
 enum devimg_status dvi_detect_targets(struct dvi_detection *d, const char *list,
                                       struct dvi_arena *arena, struct devimg_error *err)
 {
@@ -61,7 +71,7 @@ enum devimg_status dvi_detect_targets(struct dvi_detection *d, const char *list,
         if (d->targets.count == MOST_TARGETS)
             return dvi_fail_plain(err, DEVIMG_LIMIT, "targets", "more than %d names",
                                   (int)MOST_TARGETS);
-        const char *name = dvi_arena_text(arena, field);
+        const char *name = lower_case(field, arena);
         if (name == NULL)
             return dvi_fail_memory(err, "targets");
         if (has(&d->targets, name))
@@ -149,7 +159,8 @@ static enum devimg_status judge(const struct dvi_detect_options *options, struct
     DVI_TRY(dvi_sycl_ls_read(dvi_view_of(ran->output, ran->output_size, options->sycl_ls), arena,
                              &d->listed, err));
     d->listed.filtered =
-        d->listed.filtered || strstr(ran->errors, "ONEAPI_DEVICE_SELECTOR") != NULL;
+        d->listed.filtered ||
+        dvi_sycl_ls_says_filtered(dvi_view_of(ran->errors, ran->errors_size, options->sycl_ls));
     return DEVIMG_OK;
 }
 
@@ -191,15 +202,10 @@ static enum devimg_status find_cpu(struct dvi_detection *d, struct dvi_arena *ar
                     err));
         return append_cpu(d, kinds[i].target, arena, err);
     }
-    DVI_TRY(add(&d->status,
-                d->asked ? "sycl-ls lists no CPU device: no CPU target is added"
-                         : "sycl-ls did not answer: no CPU target is added",
-                err));
-    return d->asked && d->listed.filtered
-               ? add(&d->notes,
-                     "ONEAPI_DEVICE_SELECTOR is set and filters what sycl-ls lists: a CPU may be hidden",
-                     err)
-               : DEVIMG_OK;
+    return add(&d->status,
+               d->asked ? "sycl-ls lists no CPU device: no CPU target is added"
+                        : "sycl-ls did not answer: no CPU target is added",
+               err);
 }
 
 static enum devimg_status add_gpus(struct dvi_detection *d, bool to_targets,
@@ -249,6 +255,11 @@ static enum devimg_status stage1(const struct dvi_detect_options *options,
 {
     if (options->gpus || request == DVI_CPU_AUTO)
         DVI_TRY(ask(options, d, arena, err));
+    if (d->listed.filtered)
+        DVI_TRY(add(&d->notes,
+                    "an environment variable, such as ONEAPI_DEVICE_SELECTOR, filters what sycl-ls "
+                    "lists: a CPU or GPU may be hidden",
+                    err));
     DVI_TRY(add_gpus(d, options->gpus, arena, err));
     if (request == DVI_CPU_AUTO)
         return find_cpu(d, arena, err);

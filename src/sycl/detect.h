@@ -38,8 +38,8 @@ struct dvi_detection {
     bool matched_cpu;    /* and it is a CPU target, not only one whose name looks like it */
 };
 
-/** A comma-separated list, as D8 has it: trimmed, empties dropped; a name given again is dropped
- *  with a warning. LIMIT, NOMEM. */
+/** A comma-separated list, as D8 has it: trimmed, empties dropped, in lower case; a name given again
+ *  is dropped with a warning. LIMIT, NOMEM. */
 DEVIMG_CHECKED enum devimg_status dvi_detect_targets(struct dvi_detection *d, const char *list,
                                                      struct dvi_arena *arena,
                                                      struct devimg_error *err);

@@ -60,6 +60,13 @@ static bool read_tag(struct dvi_view line, struct dvi_view *backend, struct dvi_
     return true;
 }
 
+static struct dvi_view without_blanks(struct dvi_view v)
+{
+    while (v.size > 0 && v.data[v.size - 1] == ' ')
+        v.size--;
+    return v;
+}
+
 static struct dvi_view without_prefix(struct dvi_view v, const char *prefix)
 {
     return dvi_starts_with(v, prefix, strlen(prefix)) ? dvi_from(v, strlen(prefix)) : v;
@@ -132,14 +139,24 @@ static const char *cuda_entry(struct dvi_view word, struct dvi_arena *arena)
     return dvi_arena_format(arena, "nvidia_gpu_sm_%" PRIu64 "%" PRIu64, one, two);
 }
 
+/* "gfx90a", also as "gfx90a:sramecc+:xnack-" */
+static bool is_gfx(struct dvi_view word)
+{
+    size_t digits = 3;
+    while (digits < word.size && is_word(word.data[digits]) && word.data[digits] != '_' &&
+           word.data[digits] <= 'f')
+        digits++;
+    return digits == word.size && digits >= 6 && digits <= 8;
+}
+
 static const char *hip_entry(struct dvi_view text, struct dvi_arena *arena)
 {
     for (size_t at = 0; at + 6 <= text.size; at++) {
         if (memcmp(text.data + at, "gfx", 3) != 0 || (at > 0 && text.data[at - 1] != ' '))
             continue;
         const struct dvi_view word = take_word(text, &at);
-        return dvi_arena_format(arena, "amd_gpu_%.*s", (int)(word.size < 16 ? word.size : 16),
-                                (const char *)word.data);
+        if (is_gfx(word))
+            return dvi_arena_format(arena, "amd_gpu_%.*s", (int)word.size, (const char *)word.data);
     }
     return NULL;
 }
@@ -194,7 +211,7 @@ static bool read_field(struct dvi_view line, const char *name, struct dvi_view *
         return false;
     while (take_byte(rest, &at, ' '))
         continue;
-    *value = dvi_from(rest, at);
+    *value = without_blanks(dvi_from(rest, at));
     return true;
 }
 
@@ -203,6 +220,22 @@ struct blocks {
     size_t next; /* of the next block that begins */
     bool open;   /* one has begun */
 };
+
+/* "mtl_s,arl_u" of " / mtl_s / arl_u" */
+static const char *further_names(struct dvi_view rest, struct dvi_arena *arena)
+{
+    char *names = dvi_arena_array(arena, rest.size + 1, 1);
+    size_t size = 0, at = 0;
+    while (names != NULL && at < rest.size) {
+        const struct dvi_view word = take_word(rest, &at);
+        at += word.size == 0;
+        if (word.size > 0 && size > 0)
+            names[size++] = ',';
+        memcpy(names + size, word.data, word.size);
+        size += word.size;
+    }
+    return names;
+}
 
 static bool read_block_line(struct blocks *b, struct dvi_sycl_ls *list, struct dvi_view line,
                             struct dvi_arena *arena)
@@ -217,6 +250,8 @@ static bool read_block_line(struct blocks *b, struct dvi_sycl_ls *list, struct d
     if (!b->open)
         return true;
     struct dvi_sycl_device *d = &list->devices.items[b->next - 1];
+    if (read_field(line, "Name", &value)) /* never the architecture of another device */
+        b->open = value.size == 0 || memmem(d->text, strlen(d->text), value.data, value.size);
     uint64_t id = 0;
     const bool is_intel =
         strcmp(d->backend, "level_zero") == 0 || strcmp(d->backend, "opencl") == 0;
@@ -230,10 +265,39 @@ static bool read_block_line(struct blocks *b, struct dvi_sycl_ls *list, struct d
     if (first.size == 0 || dvi_equals(first, "unknown"))
         return true;
     d->architecture = dvi_arena_text(arena, first);
-    return d->architecture != NULL;
+    d->aliases = further_names(dvi_from(value, at), arena);
+    return d->architecture != NULL && d->aliases != NULL;
 }
 
 /* --- the whole --- */
+
+/* Where the last `mark` of the text starts, or its end. */
+static size_t last_of(struct dvi_view text, const char *mark)
+{
+    const size_t size = strlen(mark);
+    for (size_t at = text.size; at-- > 0;)
+        if (dvi_starts_with(dvi_from(text, at), mark, size))
+            return at;
+    return text.size;
+}
+
+/* "Intel(R) UHD Graphics" of "Intel(R) OpenCL Graphics, Intel(R) UHD Graphics OpenCL 3.0 NEO  [25]":
+ * between the platform and the version of the device, which is "OpenCL ..." or one word. */
+static struct dvi_view name_in(struct dvi_view text)
+{
+    const uint8_t *comma = memmem(text.data, text.size, ", ", 2);
+    if (comma != NULL)
+        text = dvi_from(text, (size_t)(comma - text.data) + 2);
+    text = without_blanks(dvi_head(text, last_of(text, " [")));
+    const size_t opencl = last_of(text, " OpenCL ");
+    if (opencl < text.size)
+        return without_blanks(dvi_head(text, opencl));
+    const size_t blank = last_of(text, " ");
+    const struct dvi_view last = dvi_from(text, blank < text.size ? blank + 1 : text.size);
+    const bool is_version = last.size > 0 && ((last.data[0] >= '0' && last.data[0] <= '9') ||
+                                              dvi_starts_with(last, "gfx", 3));
+    return is_version ? without_blanks(dvi_head(text, blank)) : text;
+}
 
 static bool add_device(struct dvi_sycl_ls *list, struct dvi_view backend, struct dvi_view type,
                        struct dvi_view text, struct dvi_arena *arena)
@@ -244,25 +308,68 @@ static bool add_device(struct dvi_sycl_ls *list, struct dvi_view backend, struct
     d->backend = dvi_arena_text(arena, without_prefix(backend, "ext_oneapi_"));
     d->type = dvi_arena_text(arena, type);
     d->text = dvi_arena_text(arena, text);
+    d->name = dvi_arena_text(arena, name_in(text));
     d->ip_version = d->pci_id = DEVIMG_UNKNOWN;
-    return d->backend != NULL && d->type != NULL && d->text != NULL;
+    return d->backend != NULL && d->type != NULL && d->text != NULL && d->name != NULL;
 }
 
-/* OpenCL shows Intel's GPUs again that Level Zero shows. */
-static void mark_again(struct dvi_sycl_ls *list)
+/* The backend that shows the GPUs of an OpenCL platform as well; NULL: none is known. */
+static const char *native_backend(const char *platform)
 {
-    const bool has_level_zero = dvi_sycl_ls_has(list, "level_zero", "gpu");
+    static const char *const vendors[][2] = { { "Intel", "level_zero" },
+                                              { "NVIDIA", "cuda" },
+                                              { "AMD", "hip" } };
+    for (size_t i = 0; i < sizeof vendors / sizeof vendors[0]; i++)
+        if (strncmp(platform, vendors[i][0], strlen(vendors[i][0])) == 0)
+            return vendors[i][1];
+    return NULL;
+}
+
+/* A GPU that `opencl` may be, and that no other one was found to be; by its name, or by any. */
+static bool find_native(const struct dvi_sycl_ls *list, const struct dvi_sycl_device *opencl,
+                        bool by_name, bool *claimed)
+{
+    const char *backend = native_backend(opencl->text);
     for (size_t i = 0; i < list->devices.count; i++) {
-        struct dvi_sycl_device *d = &list->devices.items[i];
-        d->again =
-            has_level_zero && strcmp(d->backend, "opencl") == 0 && strcmp(d->type, "gpu") == 0;
+        const struct dvi_sycl_device *d = &list->devices.items[i];
+        if (claimed[i] || strcmp(d->type, "gpu") != 0 || strcmp(d->backend, "opencl") == 0)
+            continue;
+        if (by_name ? strcmp(d->name, opencl->name) != 0
+                    : backend == NULL || strcmp(d->backend, backend) != 0)
+            continue;
+        claimed[i] = true;
+        return true;
     }
+    return false;
+}
+
+/* OpenCL shows GPUs again that Level Zero, CUDA or HIP show: each of those is one of them, by name
+ * first. What is left over is a GPU of its own. */
+static bool mark_again(struct dvi_sycl_ls *list, struct dvi_arena *arena)
+{
+    bool *claimed = dvi_arena_array(arena, list->devices.count, sizeof *claimed);
+    for (size_t round = 0; claimed != NULL && round < 2; round++)
+        for (size_t i = 0; i < list->devices.count; i++) {
+            struct dvi_sycl_device *d = &list->devices.items[i];
+            if (!d->again && strcmp(d->backend, "opencl") == 0 && strcmp(d->type, "gpu") == 0)
+                d->again = find_native(list, d, round == 0, claimed);
+        }
+    return claimed != NULL;
+}
+
+bool dvi_sycl_ls_says_filtered(struct dvi_view text)
+{
+    static const char *const names[] = { "ONEAPI_DEVICE_SELECTOR", "SYCL_DEVICE_FILTER",
+                                         "SYCL_DEVICE_ALLOWLIST" };
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (text.size > 0 && memmem(text.data, text.size, names[i], strlen(names[i])) != NULL)
+            return true;
+    return false;
 }
 
 enum devimg_status dvi_sycl_ls_read(struct dvi_view text, struct dvi_arena *arena,
                                     struct dvi_sycl_ls *out, struct devimg_error *err)
 {
-    static const char selector[] = "ONEAPI_DEVICE_SELECTOR";
     struct dvi_view rest = text, line = { 0 };
     struct blocks blocks = { 0 };
     bool kept = true;
@@ -273,15 +380,13 @@ enum devimg_status dvi_sycl_ls_read(struct dvi_view text, struct dvi_arena *aren
                 kept = add_device(out, backend, type, behind, arena);
         } else {
             kept = read_block_line(&blocks, out, line, arena);
-            out->filtered = out->filtered ||
-                            (line.size > 0 &&
-                             memmem(line.data, line.size, selector, sizeof selector - 1) != NULL);
+            out->filtered = out->filtered || dvi_sycl_ls_says_filtered(line);
         }
     }
     for (size_t i = 0; kept && i < out->devices.count; i++)
         if (strcmp(out->devices.items[i].type, "gpu") == 0)
             read_gpu(&out->devices.items[i], arena);
-    mark_again(out);
+    kept = kept && mark_again(out, arena);
     return kept ? DEVIMG_OK : dvi_fail_memory(err, "sycl-ls");
 }
 
