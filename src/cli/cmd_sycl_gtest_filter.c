@@ -45,11 +45,13 @@ const struct dvi_command dvi_command_sycl_gtest_filter = {
         "leaves the list. Known failures are pinned by suite and type parameter instead, for each "
         "preset of the build, and found in what the test program lists.\n\n"
         "The first line of the answer is the filter. A pin that matches nothing is an error: then "
-        "there is no filter, and the exit status is 1.",
+        "there is no filter, and the exit status is 1. Look at the status before you use the filter: "
+        "GoogleTest runs no test for an empty one, and passes.",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .examples =
         "./tests --gtest_list_tests >list.txt\tWhat the program has.\n"
-        "devimg sycl gtest-filter --pins known.tsv --list list.txt --preset full\tThe filter.\n",
+        "filter=$(devimg sycl gtest-filter --pins known.tsv --list list.txt --preset full) || exit "
+        "1\tThe filter, or the end of the script.\n",
     .run = run,
 };
