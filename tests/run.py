@@ -246,6 +246,10 @@ def json_calls():
     yield ["sycl", "targets", "default-intel"]
     yield ["sycl", "targets", "no-such-target,spir64"]
     yield ["sycl", "targets", " , "]
+    yield ["sycl", "flags"]
+    yield ["sycl", "flags", "--syntax", "msvc", "--step", "device-link"]
+    yield ["sycl", "flags", "--lint", "flags/build/compile_commands.json"]
+    yield ["sycl", "flags", "--lint", "intel/lib_aot.so"]
 
 
 def sums_up(doc):

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/glob.h"
+
 enum { MOST_GAPS = 1000 };
 
 /* ---- one function a key ---- */
@@ -156,6 +158,12 @@ enum devimg_status dvi_policy_add_gap(struct devimg_policy *policy, bool by_unit
     }
     *added = gap;
     return DEVIMG_OK;
+}
+
+bool dvi_gap_has_unit(const struct dvi_gap *gap, const char *unit)
+{
+    return gap->by_unit &&
+           (dvi_glob(gap->pattern, unit) || dvi_glob(gap->pattern, dvi_base_name(unit)));
 }
 
 static const char *slice_text(struct devimg_policy *policy, const char *from, const char *to)

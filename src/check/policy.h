@@ -120,6 +120,9 @@ DEVIMG_CHECKED enum devimg_status dvi_policy_add_gap(struct devimg_policy *polic
                                                      const struct dvi_spot *spot,
                                                      struct devimg_error *err);
 
+/** True for a gap of units whose pattern matches the unit, with its folders or without. */
+bool dvi_gap_has_unit(const struct dvi_gap *gap, const char *unit);
+
 /** The word of `words` (NULL-ended) nearest to `word`, or NULL when none is near. */
 const char *dvi_nearest_word(const char *word, const char *const *words);
 

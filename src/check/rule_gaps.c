@@ -12,8 +12,7 @@ enum { UNTRIED, MATCHES, DIFFERS }; /* what a byte of `matches` says of a module
 static bool matches_module(const struct dvi_gap *gap, const struct devimg_module *module)
 {
     if (gap->by_unit)
-        return module->unit != NULL && (dvi_glob(gap->pattern, module->unit) ||
-                                        dvi_glob(gap->pattern, dvi_base_name(module->unit)));
+        return module->unit != NULL && dvi_gap_has_unit(gap, module->unit);
     for (uint32_t i = 0; i < module->name_count; i++)
         if (!dvi_glob_kernel(gap->pattern, module->names[i]))
             return false;

@@ -9,17 +9,6 @@
 #include "output/summary.h"
 #include "output/text.h"
 
-static void print_counts(FILE *file, const struct dvi_findings *f)
-{
-    static const char *const nouns[] = { "note", "warning", "error" };
-    for (int severity = DEVIMG_ERROR; severity >= 0; severity--) {
-        if (f->severities[severity] == 0)
-            continue;
-        fputs(", ", file);
-        dvi_print_count(file, f->severities[severity], nouns[severity]);
-    }
-}
-
 /* The portable targets: ", spir64 fallback". */
 static void print_portable(FILE *file, const struct dvi_summary *s)
 {
@@ -77,7 +66,7 @@ static void check_text(struct dvi_output *out, const struct devimg_file *file, c
     } else {
         dvi_output_heading(out, path);
         print_verdict(out, failing);
-        print_counts(out->file, findings);
+        dvi_print_severities(out->file, findings);
         if (!failing)
             print_coverage(out->file, &s);
         putc('\n', out->file);
@@ -145,7 +134,7 @@ void dvi_output_policy(struct dvi_output *out, const struct devimg_report *repor
     } else if (findings.count > 0) {
         dvi_output_heading(out, "policy");
         print_verdict(out, dvi_output_failing(out, &findings));
-        print_counts(out->file, &findings);
+        dvi_print_severities(out->file, &findings);
         putc('\n', out->file);
         if (!out->quiet && !dvi_findings_print(out, NULL, &findings))
             dvi_output_memory(out);

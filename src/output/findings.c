@@ -78,6 +78,17 @@ void dvi_findings_free(struct dvi_findings *f)
     *f = (struct dvi_findings){ 0 };
 }
 
+void dvi_print_severities(FILE *file, const struct dvi_findings *f)
+{
+    static const char *const nouns[] = { "note", "warning", "error" };
+    for (int severity = DEVIMG_ERROR; severity >= 0; severity--) {
+        if (f->severities[severity] == 0)
+            continue;
+        fputs(", ", file);
+        dvi_print_count(file, f->severities[severity], nouns[severity]);
+    }
+}
+
 /* Where a message names its target together with the IP version, "acm-g10 (12.55.8)": the text from
  * there on, and `*rest` behind it. NULL: it does not. */
 static const char *named_target(const struct devimg_finding *f, const char **rest)
@@ -320,8 +331,8 @@ bool dvi_findings_print(const struct dvi_output *out, const struct devimg_file *
     return ok;
 }
 
-static void finding_json(struct dvi_json *j, const struct devimg_record *record,
-                         const struct devimg_finding *f)
+void dvi_finding_json_open(struct dvi_json *j, const struct devimg_record *record,
+                           const struct devimg_finding *f)
 {
     uint32_t module = DEVIMG_NONE, image = DEVIMG_NONE;
     if (record != NULL) {
@@ -340,6 +351,12 @@ static void finding_json(struct dvi_json *j, const struct devimg_record *record,
     dvi_json_number(j, "offset", f->offset);
     dvi_json_text(j, "message", f->message);
     dvi_json_text(j, "hint", f->hint);
+}
+
+static void finding_json(struct dvi_json *j, const struct devimg_record *record,
+                         const struct devimg_finding *f)
+{
+    dvi_finding_json_open(j, record, f);
     dvi_json_end(j);
 }
 

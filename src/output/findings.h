@@ -32,6 +32,11 @@ void dvi_findings_free(struct dvi_findings *findings);
 bool dvi_findings_print(const struct dvi_output *out, const struct devimg_file *file,
                         const struct dvi_findings *findings);
 
+/** ", 2 errors, 1 note"; nothing where there are none. */
+void dvi_print_severities(FILE *file, const struct dvi_findings *findings);
+/** One finding, with the object left open; `record` NULL: it is of none. */
+void dvi_finding_json_open(struct dvi_json *j, const struct devimg_record *record,
+                           const struct devimg_finding *f);
 /** The findings of record `index` from `*at` on, as "findings": [...]; moves `*at` past them. */
 void dvi_findings_json(struct dvi_output *out, const struct devimg_file *file, uint32_t index,
                        const struct dvi_findings *findings, size_t *at);

@@ -6,11 +6,28 @@
 #include "output/output.h"
 
 struct dvi_gtest;
+struct dvi_lint;
+struct dvi_sycl_flags;
 struct dvi_sycl_targets;
+struct dvi_sycl_words;
 
 enum dvi_exit dvi_output_sycl_targets(struct dvi_output *out,
                                       const struct dvi_sycl_targets *targets);
 
 enum dvi_exit dvi_output_sycl_gtest(struct dvi_output *out, const struct dvi_gtest *gtest);
+
+/** One argument, quoted for a response file: as clang reads it, or as cl and link do. */
+void dvi_quote_word(FILE *file, const char *word, bool msvc);
+/** Write the words as a response file, in place of one that devimg wrote. */
+DEVIMG_CHECKED enum devimg_status dvi_output_sycl_response(const char *path,
+                                                           const struct dvi_sycl_words *words,
+                                                           bool msvc, struct devimg_error *err);
+/** @param step  of enum dvi_sycl_step; -1: all
+ *  @param quiet  no words in text: a response file has them */
+enum dvi_exit dvi_output_sycl_flags(struct dvi_output *out, const struct dvi_sycl_flags *flags,
+                                    int step, bool quiet);
+/** @param name  of what was judged, for the first line */
+enum dvi_exit dvi_output_sycl_lint(struct dvi_output *out, const struct dvi_lint *lint,
+                                   const char *name);
 
 #endif

@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * compile_commands.json and the words in it.
+ * Source: https://clang.llvm.org/docs/JSONCompilationDatabase.html ("file", "output", and either
+ * "arguments" or "command", the latter quoted as a shell would); intel/llvm
+ * sycl/doc/UsersManual.md for the options:
+ *
+ *   -fsycl-targets=A,B                            spir64_gen, spir64, intel_gpu_bmg_g21, ...
+ *   -Xsycl-target-backend[=spir64_gen] "-device A,B"
+ *   -Xs "-device A,B"
+ *   @FILE                                         words from a file, quoted in the same way
+ */
+#include "check/compile_lines.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "check/policy.h"
+
+enum {
+    MOST_BYTES = 128 << 20,
+    MOST_COMMAND_BYTES = 4 << 20, /* Linux takes 2 MiB of words at most */
+    MOST_RESPONSE_BYTES = 16 << 20,
+    MOST_RESPONSES = 256
+};
+
+struct reader {
+    const char *path;
+    struct dvi_arena scratch; /* of one command: given back after it */
+    size_t index;             /* of the command, from 0 */
+    const char *folder;       /* it runs there; NULL: not said */
+    unsigned responses;       /* files that its words came from */
+    size_t response_bytes;    /* and how long they are, together */
+    bool open_quote;
+    dvi_take_line *take;
+    void *context;
+};
+
+struct words {
+    DVI_LIST(const char *) list;
+};
+
+static enum devimg_status refuse_entry(const struct reader *r, enum devimg_status status,
+                                       const char *what, struct devimg_error *err)
+{
+    if (r->path == NULL)
+        return dvi_fail_plain(err, status, "", "%s", what);
+    return dvi_fail_plain(err, status, r->path, "compile command %zu: %s", r->index + 1, what);
+}
+
+static enum devimg_status fail_memory(const struct reader *r, struct devimg_error *err)
+{
+    return dvi_fail_memory(err, r->path != NULL ? r->path : "");
+}
+
+/* ---- words of a command ---- */
+
+/* One word of `text` (quotes and backslashes as in a POSIX shell, nothing expanded) written to
+ * `out`, which is as large as the text; false: none is left. */
+static bool next_word(const char **text, char *out, bool *open_quote)
+{
+    const char *p = *text;
+    while (*p == ' ' || *p == '\t' || *p == '\n' || *p == '\r')
+        p++;
+    if (*p == 0)
+        return false;
+    char quote = 0;
+    for (; *p != 0; p++) {
+        if (quote == 0 && (*p == ' ' || *p == '\t' || *p == '\n' || *p == '\r'))
+            break;
+        if (quote == 0 && (*p == '"' || *p == '\'')) {
+            quote = *p;
+        } else if (quote != 0 && *p == quote) {
+            quote = 0;
+        } else if (*p == '\\' && quote != '\'' && p[1] != 0 &&
+                   (quote == 0 || p[1] == '"' || p[1] == '\\' || p[1] == '$' || p[1] == '`')) {
+            *out++ = *++p;
+        } else {
+            *out++ = *p;
+        }
+    }
+    *out = 0;
+    *text = p;
+    *open_quote = *open_quote || quote != 0;
+    return true;
+}
+
+static enum devimg_status add_word(struct reader *r, struct words *words, const char *word,
+                                   struct devimg_error *err);
+
+static enum devimg_status split(struct reader *r, const char *command, struct words *words,
+                                struct devimg_error *err)
+{
+    /* every word ends with a NUL where the command had a blank or its end: it never grows */
+    char *room = dvi_arena_array(&r->scratch, strlen(command) + 2, 1);
+    if (room == NULL)
+        return fail_memory(r, err);
+    while (next_word(&command, room, &r->open_quote)) {
+        DVI_TRY(add_word(r, words, room, err));
+        room += strlen(room) + 1;
+    }
+    return DEVIMG_OK;
+}
+
+static enum devimg_status add_response(struct reader *r, struct words *words, const char *file,
+                                       struct devimg_error *err)
+{
+    const bool relative = *file != '/' && r->folder != NULL;
+    const char *path = relative ? dvi_arena_format(&r->scratch, "%s/%s", r->folder, file) : file;
+    struct dvi_view text = { 0 };
+    if (path == NULL)
+        return fail_memory(r, err);
+    if (r->responses++ == MOST_RESPONSES) /* or they name each other */
+        return refuse_entry(r, DEVIMG_MALFORMED, "more than 256 response files", err);
+    DVI_TRY(dvi_read_text(path, MOST_RESPONSE_BYTES, &r->scratch, &text, err));
+    r->response_bytes += text.size;
+    if (r->response_bytes > MOST_RESPONSE_BYTES)
+        return refuse_entry(r, DEVIMG_LIMIT, "more than 16 MiB of response files", err);
+    const char *command = dvi_arena_text(&r->scratch, text);
+    return command != NULL ? split(r, command, words, err) : fail_memory(r, err);
+}
+
+static enum devimg_status add_word(struct reader *r, struct words *words, const char *word,
+                                   struct devimg_error *err)
+{
+    if (word[0] == '@' && word[1] != 0)
+        return add_response(r, words, word + 1, err);
+    const char **added = DVI_ADD(&words->list);
+    if (added == NULL)
+        return fail_memory(r, err);
+    *added = word;
+    return DEVIMG_OK;
+}
+
+static enum devimg_status words_of(struct reader *r, const json_t *entry, struct words *words,
+                                   struct devimg_error *err)
+{
+    const json_t *arguments = json_object_get(entry, "arguments");
+    const char *command = json_string_value(json_object_get(entry, "command"));
+    if (json_string_value(json_object_get(entry, "file")) == NULL)
+        return refuse_entry(r, DEVIMG_MALFORMED, "no \"file\"", err);
+    if (arguments == NULL)
+        return command != NULL ? split(r, command, words, err)
+                               : refuse_entry(r, DEVIMG_MALFORMED,
+                                              "neither \"arguments\" nor \"command\"", err);
+    if (!json_is_array(arguments) || json_array_size(arguments) == 0)
+        return refuse_entry(
+            r, DEVIMG_MALFORMED,
+            json_is_array(arguments) ? "\"arguments\" is empty" : "\"arguments\" is no list", err);
+    for (size_t i = 0; i < json_array_size(arguments); i++) {
+        const char *word = json_string_value(json_array_get(arguments, i));
+        if (word == NULL)
+            return refuse_entry(r, DEVIMG_MALFORMED, "\"arguments\" holds what is no text", err);
+        DVI_TRY(add_word(r, words, word, err));
+    }
+    return DEVIMG_OK;
+}
+
+/* Hand a command over and forget it; `status` is how its words could be read. */
+static enum devimg_status give(struct reader *r, const char *file, struct words *words,
+                               enum devimg_status status, struct devimg_error *err)
+{
+    const struct dvi_compile_line line = {
+        .path = r->path,
+        .index = r->index,
+        .file = file,
+        .words = words->list.items,
+        .count = status == DEVIMG_OK ? words->list.count : 0,
+        .open_quote = r->open_quote,
+        .scratch = &r->scratch,
+    };
+    const enum devimg_status st = r->take(r->context, &line, status, err);
+    DVI_LIST_FREE(&words->list);
+    dvi_arena_free(&r->scratch);
+    return st;
+}
+
+static enum devimg_status take_entry(struct reader *r, const json_t *entry,
+                                     struct devimg_error *err)
+{
+    struct words words = { 0 };
+    r->folder = json_string_value(json_object_get(entry, "directory"));
+    r->responses = 0;
+    r->response_bytes = 0;
+    r->open_quote = false;
+    const enum devimg_status st = words_of(r, entry, &words, err);
+    return give(r, json_string_value(json_object_get(entry, "file")), &words, st, err);
+}
+
+enum devimg_status dvi_compile_line_take(const char *const *words, size_t count,
+                                         dvi_take_line *take, void *context,
+                                         struct devimg_error *err)
+{
+    struct reader r = { .take = take, .context = context };
+    struct words list = { 0 };
+    enum devimg_status st = DEVIMG_OK;
+    for (size_t i = 0; i < count && st == DEVIMG_OK; i++)
+        st = add_word(&r, &list, words[i], err);
+    return give(&r, NULL, &list, st, err);
+}
+
+/* ---- the file ---- */
+
+static enum devimg_status refuse_json(struct reader *r, struct dvi_view text, size_t from,
+                                      const json_error_t *problem, struct devimg_error *err)
+{
+    const size_t at = from + (size_t)(problem->position > 0 ? problem->position : 0);
+    struct dvi_spot spot = { .source = r->path, .line = 1, .column = 1, .offset = at };
+    for (size_t i = 0; i < at && i < text.size; i++) {
+        spot.column = text.data[i] == '\n' ? 1 : spot.column + 1;
+        spot.line += text.data[i] == '\n' ? 1 : 0;
+    }
+    return json_error_code(problem) == json_error_out_of_memory
+               ? dvi_fail_memory(err, r->path)
+               : dvi_refuse(err, &spot, "%s", problem->text);
+}
+
+static size_t skip_blanks(struct dvi_view text, size_t at)
+{
+    while (at < text.size && memchr(" \t\r\n", text.data[at], 4) != NULL)
+        at++;
+    return at;
+}
+
+/* The byte at `at` must be one of `expected`. */
+static enum devimg_status expect(struct reader *r, struct dvi_view text, size_t at,
+                                 const char *expected, const char *what, struct devimg_error *err)
+{
+    json_error_t problem = { .position = 0 };
+    if (at < text.size && strchr(expected, text.data[at]) != NULL && text.data[at] != 0)
+        return DEVIMG_OK;
+    (void)snprintf(problem.text, sizeof problem.text - 1, "expected %s", what);
+    return refuse_json(r, text, at, &problem, err);
+}
+
+/* jansson takes up to 80 times the bytes of what it reads: it is given one command at most. */
+static enum devimg_status read_entry(struct reader *r, struct dvi_view text, size_t *at,
+                                     struct devimg_error *err)
+{
+    json_error_t problem;
+    const size_t left = text.size - *at;
+    const size_t size = left < MOST_COMMAND_BYTES ? left : MOST_COMMAND_BYTES;
+    json_t *entry = json_loadb((const char *)text.data + *at, size,
+                               JSON_DISABLE_EOF_CHECK | JSON_DECODE_ANY, &problem);
+    if (entry == NULL && size < left &&
+        json_error_code(&problem) == json_error_premature_end_of_input)
+        return refuse_entry(r, DEVIMG_LIMIT, "more than 4 MiB", err);
+    if (entry == NULL)
+        return refuse_json(r, text, *at, &problem, err);
+    const enum devimg_status st = take_entry(r, entry, err);
+    json_decref(entry);
+    *at += (size_t)problem.position;
+    return st;
+}
+
+/* One entry after the other. */
+static enum devimg_status read_entries(struct reader *r, struct dvi_view text,
+                                       struct devimg_error *err)
+{
+    size_t at = skip_blanks(text, 0);
+    DVI_TRY(expect(r, text, at, "[", "a list of compile commands", err));
+    at = skip_blanks(text, at + 1);
+    bool is_last = at < text.size && text.data[at] == ']';
+    if (is_last)
+        at = skip_blanks(text, at + 1);
+    for (r->index = 0; !is_last; r->index++) {
+        DVI_TRY(read_entry(r, text, &at, err));
+        at = skip_blanks(text, at);
+        DVI_TRY(expect(r, text, at, ",]", "\",\" or \"]\"", err));
+        is_last = text.data[at] == ']';
+        at = skip_blanks(text, at + 1);
+    }
+    return at == text.size ? DEVIMG_OK : expect(r, text, at, "", "the end of the file", err);
+}
+
+enum devimg_status dvi_compile_lines_read(const char *path, dvi_take_line *take, void *context,
+                                          struct devimg_error *err)
+{
+    struct dvi_view text = { 0 };
+    struct dvi_arena bytes = { 0 };
+    struct reader r = { .path = path, .take = take, .context = context };
+    enum devimg_status st = dvi_read_text(path, MOST_BYTES, &bytes, &text, err);
+    if (st == DEVIMG_OK)
+        st = read_entries(&r, text, err);
+    dvi_arena_free(&bytes);
+    return st;
+}
+
+/* ---- options ---- */
+
+const char *dvi_word_after(const char *word, const char *option)
+{
+    const size_t size = strlen(option);
+    if (word[0] != '-' && word[0] != '/')
+        return NULL;
+    return strncmp(word + 1, option, size) == 0 ? word + 1 + size : NULL;
+}
+
+const char *dvi_word_sycl_targets(const char *word)
+{
+    return dvi_word_after(word, "fsycl-targets=");
+}
+
+enum dvi_backend_word dvi_word_backend(const char *word)
+{
+    const char *rest = dvi_word_after(word, "Xs");
+    if (rest == NULL)
+        return DVI_BACKEND_NONE;
+    if (*rest == 0)
+        return DVI_BACKEND_XS;
+    rest = dvi_word_after(word, "Xsycl-target-backend");
+    if (rest == NULL || (*rest != 0 && *rest != '='))
+        return DVI_BACKEND_NONE;
+    if (*rest == 0)
+        return DVI_BACKEND_UNQUALIFIED;
+    return strncmp(rest, "=spir64_gen", strlen("=spir64_gen")) == 0 ? DVI_BACKEND_GEN
+                                                                    : DVI_BACKEND_OTHER;
+}
+
+enum devimg_status dvi_word_devices(const char *options, struct dvi_target_set *set,
+                                    struct dvi_arena *arena, struct dvi_arena *scratch,
+                                    bool *has_list, struct devimg_error *err)
+{
+    char *room = dvi_arena_array(scratch, strlen(options) + 2, 1);
+    bool is_list = false, open_quote = false;
+    if (room == NULL)
+        return dvi_fail_memory(err, "-device");
+    while (next_word(&options, room, &open_quote)) {
+        if (is_list) {
+            const char *list = dvi_arena_copy(arena, room);
+            if (list == NULL)
+                return dvi_fail_memory(err, "-device");
+            DVI_TRY(dvi_target_set_add(set, list, arena, err));
+            if (has_list != NULL)
+                *has_list = true;
+        }
+        is_list = strcmp(room, "-device") == 0;
+    }
+    return DEVIMG_OK;
+}

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "cli/options.h"
+#include "output/escape.h"
+#include "output/sycl.h"
+#include "sycl/flags.h"
+#include "sycl/flags_lint.h"
+
+enum {
+    COMPILER = DVI_OPTION_OWN,
+    SYNTAX,
+    STEP,
+    TARGETS,
+    FALLBACK,
+    RDC,
+    NO_COMPRESSION,
+    COMPRESSION_LEVEL,
+    STRICT_FP,
+    POLICY,
+    UNIT,
+    RESPONSE,
+    LINT,
+    LINT_LINE,
+    STRICT
+};
+
+/* clang-format off */
+static const struct dvi_option options[] = {
+    { COMPILER, "compiler", 0, DVI_VALUE_CHOICE, "icpx|acpp|clang",
+      "whose words (default icpx; icx-cl and clang++ of intel/llvm take them too)", NULL },
+    { SYNTAX, "syntax", 0, DVI_VALUE_CHOICE, "gnu|msvc",
+      "how the program is linked: by the compiler (default), or by link.exe behind a device link", NULL },
+    { STEP, "step", 0, DVI_VALUE_CHOICE, "compile|link|device-link",
+      "only the words of this step, one a line (default: all steps, each below its name)", NULL },
+    { TARGETS, "targets", 0, DVI_VALUE_TEXT, "T[,T]",
+      "native images for these (default: those of the policy, else default-intel); \"\": JIT only", NULL },
+    { FALLBACK, "fallback", 0, DVI_VALUE_TEXT, "T[,T]",
+      "portable images beside them (default: those of the policy, else spir64); \"\": none", NULL },
+    { RDC, "rdc", 0, DVI_VALUE_NONE, NULL,
+      "relocatable device code: images are made by each link, not by each compile", NULL },
+    { NO_COMPRESSION, "no-compression", 0, DVI_VALUE_NONE, NULL,
+      "store the images raw", NULL },
+    { COMPRESSION_LEVEL, "compression-level", 0, DVI_VALUE_COUNT, "N",
+      "of zstd (default 22); refused where the compiler cannot compress", NULL },
+    { STRICT_FP, "strict-fp", 0, DVI_VALUE_NONE, NULL,
+      "arithmetic in kernels as on the host: no contraction, exact division and square root", NULL },
+    { POLICY, "policy", 0, DVI_VALUE_FILE, "FILE",
+      "the policy that devimg check takes (YAML): its targets, fallback, and gaps of units", NULL },
+    { UNIT, "unit", 0, DVI_VALUE_TEXT, "NAME",
+      "the source file that is compiled: without the targets that gaps of the policy name", NULL },
+    { RESPONSE, "response", 0, DVI_VALUE_FILE, "FILE",
+      "write the words of --step as a response file, instead of printing them", NULL },
+    { LINT, "lint", 0, DVI_VALUE_FILE, "FILE",
+      "judge the lines of a compile_commands.json; WORDS are those of the link", NULL },
+    { LINT_LINE, "lint-line", 0, DVI_VALUE_NONE, NULL,
+      "judge WORDS, which are one command line", NULL },
+    { STRICT, "strict", 0, DVI_VALUE_NONE, NULL, "with --lint: warnings fail as well", NULL },
+};
+/* clang-format on */
+
+static bool given(const struct dvi_line *line, int id)
+{
+    return dvi_line_get(line, id) != NULL;
+}
+
+static const char *text_of(const struct dvi_line *line, int id)
+{
+    const struct dvi_setting *s = dvi_line_get(line, id);
+    return s != NULL ? s->text : NULL;
+}
+
+/* The place of an option's value among the words that it may be; `other` where it is not given. */
+static int choice_of(const struct dvi_line *line, int id, int other)
+{
+    const struct dvi_setting *s = dvi_line_get(line, id);
+    int index = 0;
+    if (s == NULL)
+        return other;
+    for (const char *at = s->option->shown;
+         strncmp(at, s->text, strcspn(at, "|")) != 0 || s->text[strcspn(at, "|")] != '\0';
+         at += strcspn(at, "|") + 1)
+        index++;
+    return index;
+}
+
+static enum dvi_exit complain(const struct devimg_error *err, enum dvi_exit status)
+{
+    dvi_complain(err);
+    return status;
+}
+
+/* ---- words ---- */
+
+/* Every name at once, and what to do. */
+static enum dvi_exit refuse_targets(const struct dvi_sycl_targets *targets)
+{
+    for (size_t i = 0; i < targets->unknown.count; i++) {
+        fputs("devimg sycl flags: --targets: \"", stderr);
+        dvi_escape(stderr, targets->unknown.items[i].name);
+        fputs("\": ", stderr);
+        dvi_escape(stderr, targets->unknown.items[i].why);
+        putc('\n', stderr);
+    }
+    for (size_t i = 0; i < targets->unmeasured.count; i++)
+        fprintf(stderr,
+                "devimg sycl flags: --targets: no table has the sub-group sizes of %s: measure "
+                "them first\n",
+                targets->unmeasured.items[i]);
+    fputs("devimg sycl flags: narrow the list, or empty it (--targets \"\") for JIT only (see "
+          "devimg help sycl flags)\n",
+          stderr);
+    return DVI_EXIT_USAGE;
+}
+
+static enum dvi_exit write_response(const struct dvi_line *line, const struct dvi_sycl_flags *flags,
+                                    int step, bool msvc)
+{
+    struct devimg_error err = { 0 };
+    if (dvi_output_sycl_response(text_of(line, RESPONSE), &flags->steps[step], msvc, &err) !=
+        DEVIMG_OK)
+        return complain(&err, DVI_EXIT_UNREADABLE);
+    return DVI_EXIT_OK;
+}
+
+static enum dvi_exit print_words(struct dvi_line *line, const struct dvi_sycl_flags_asked *asked,
+                                 const struct dvi_sycl_flags *flags)
+{
+    const int step = choice_of(line, STEP, -1);
+    if (flags->targets.refused)
+        return refuse_targets(&flags->targets);
+    if (given(line, RESPONSE)) {
+        const enum dvi_exit status =
+            write_response(line, flags, step, asked->syntax == DVI_SYNTAX_MSVC);
+        if (status != DVI_EXIT_OK)
+            return status;
+    }
+    return dvi_output_sycl_flags(&line->out, flags, step, given(line, RESPONSE));
+}
+
+static enum dvi_exit make_words(struct dvi_line *line, const struct devimg_policy *policy)
+{
+    const struct dvi_setting *level = dvi_line_get(line, COMPRESSION_LEVEL);
+    const struct dvi_sycl_flags_asked asked = {
+        .compiler = (enum dvi_sycl_compiler)choice_of(line, COMPILER, DVI_SYCL_ICPX),
+        .syntax = (enum dvi_sycl_syntax)choice_of(line, SYNTAX, DVI_SYNTAX_GNU),
+        .rdc = given(line, RDC),
+        .raw = given(line, NO_COMPRESSION),
+        .level = level != NULL ? (unsigned)level->number : 0,
+        .strict_fp = given(line, STRICT_FP),
+        .targets = text_of(line, TARGETS),
+        .fallback = text_of(line, FALLBACK),
+        .policy = policy,
+        .unit = text_of(line, UNIT),
+    };
+    struct dvi_sycl_flags flags = { 0 };
+    struct devimg_error err = { 0 };
+    enum dvi_exit status = DVI_EXIT_UNREADABLE;
+    if (dvi_sycl_flags_make(&asked, &flags, &err) == DEVIMG_OK)
+        status = print_words(line, &asked, &flags);
+    else if (err.status == DEVIMG_UNSUPPORTED || err.status == DEVIMG_MALFORMED)
+        status = dvi_usage(line->command, "%s", err.text);
+    else
+        dvi_complain(&err);
+    dvi_sycl_flags_free(&flags);
+    return status;
+}
+
+static enum dvi_exit with_policy(struct dvi_line *line)
+{
+    struct devimg_error err = { 0 };
+    struct devimg_policy *policy = NULL;
+    enum dvi_exit status = DVI_EXIT_UNREADABLE;
+    enum devimg_status st = devimg_policy_new(&policy, &err);
+    if (st == DEVIMG_OK)
+        st = devimg_policy_load(policy, text_of(line, POLICY), &err);
+    if (st == DEVIMG_OK)
+        status = make_words(line, policy);
+    else
+        status = complain(&err, st == DEVIMG_MALFORMED ? DVI_EXIT_USAGE : DVI_EXIT_UNREADABLE);
+    devimg_policy_free(policy);
+    return status;
+}
+
+static enum dvi_exit words(struct dvi_line *line)
+{
+    if (line->words.count > 0)
+        return dvi_usage(line->command, "%s: words are for --lint and --lint-line",
+                         line->words.items[0]);
+    if (given(line, STRICT))
+        return dvi_usage(line->command, "--strict is for --lint and --lint-line");
+    if (given(line, RESPONSE) && !given(line, STEP))
+        return dvi_usage(line->command, "--response: name the --step that it is for");
+    if (given(line, UNIT) && !given(line, POLICY))
+        return dvi_usage(line->command, "--unit: name the --policy that has gaps");
+    if (given(line, NO_COMPRESSION) && given(line, COMPRESSION_LEVEL))
+        return dvi_usage(line->command, "--no-compression and --compression-level: choose one");
+    return given(line, POLICY) ? with_policy(line) : make_words(line, NULL);
+}
+
+/* ---- lint ---- */
+
+static enum dvi_exit lint(struct dvi_line *line)
+{
+    static const int others[] = { COMPILER,  SYNTAX, STEP,           TARGETS,
+                                  FALLBACK,  RDC,    NO_COMPRESSION, COMPRESSION_LEVEL,
+                                  STRICT_FP, POLICY, UNIT,           RESPONSE };
+    struct dvi_lint found = { 0 };
+    struct devimg_error err = { 0 };
+    const char *path = text_of(line, LINT);
+    const char *const *link = line->words.count > 0 ? line->words.items : NULL;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (given(line, others[i]))
+            return dvi_usage(line->command, "--%s is not for --lint",
+                             dvi_line_get(line, others[i])->option->name);
+    if (path != NULL && given(line, LINT_LINE))
+        return dvi_usage(line->command, "--lint and --lint-line: choose one");
+    if (path == NULL && link == NULL)
+        return dvi_usage(line->command, "--lint-line: name the words of a command line");
+    line->out.strict = given(line, STRICT);
+    const enum devimg_status st =
+        path != NULL ? dvi_lint_commands(path, link, line->words.count, &found, &err)
+                     : dvi_lint_line(line->words.items, line->words.count, &found, &err);
+    const enum dvi_exit status =
+        st == DEVIMG_OK
+            ? dvi_output_sycl_lint(&line->out, &found, path != NULL ? path : "command line")
+            : complain(&err, DVI_EXIT_UNREADABLE);
+    dvi_lint_free(&found);
+    return status;
+}
+
+static enum dvi_exit run(struct dvi_line *line)
+{
+    return given(line, LINT) || given(line, LINT_LINE) ? lint(line) : words(line);
+}
+
+const struct dvi_command dvi_command_sycl_flags = {
+    .name = "sycl flags",
+    .words = "[-- WORDS...]",
+    .summary = "the words that make a compiler build native images; --lint judges those of a build",
+    .text =
+        "Prints each argument on a line of its own, for the steps compile, link and device link. "
+        "One with a blank in it, such as \"-device a,b\", is one argument, and directly follows "
+        "its selector. By default images are made by each compile (-fno-sycl-rdc) and compressed "
+        "at level 22. --syntax msvc: link.exe knows no device code, so that one device link makes "
+        "an object with every image. Warnings go to stderr, and into the JSON.\n\n"
+        "The list is for icpx; acpp and clang get no word of it, with a warning. Unknown names are "
+        "all reported at once and make the exit status 2. Gaps of the policy that name a unit leave "
+        "their targets out of its words (--unit), which is not possible where one link makes the "
+        "images of all units.\n\n"
+        "--lint FILE and --lint-line judge command lines instead: a device list that does not get "
+        "to ocloc, targets that the link drops, words at the link that the compile line needs, "
+        "unknown and repeated targets, no fallback. Words behind -- are those of the link, or the "
+        "line itself. Errors make the exit status 1.",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .examples =
+        "devimg sycl flags\tAll steps for the 19 default Intel GPUs.\n"
+        "devimg sycl flags --targets dg2-g10,bmg-g21 --step compile --response aot.rsp\tFor "
+        "icpx @aot.rsp -c a.cpp.\n"
+        "devimg sycl flags --policy devimg.yaml --unit src/a.cpp --step compile\tWithout the "
+        "targets that this unit skips.\n"
+        "devimg sycl flags --lint build/compile_commands.json -- icpx -fsycl -shared\tDo the lines "
+        "of a build do what they seem to?\n",
+    .run = run,
+};

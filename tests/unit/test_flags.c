@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Words for compilers as argument lists, response files read back, and lists of commands that lie. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "check/compile_lines.h"
+#include "output/sycl.h"
+#include "sycl/flags.h"
+#include "sycl/flags_lint.h"
+
+static struct devimg_error err;
+static char folder[32];
+
+static int set_up(void **state)
+{
+    (void)state;
+    strcpy(folder, "/tmp/devimg-flags-XXXXXX");
+    assert_non_null(mkdtemp(folder));
+    memset(&err, 0, sizeof err);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    char command[64];
+    (void)state;
+    (void)snprintf(command, sizeof command, "rm -r %s", folder);
+    return system(command);
+}
+
+static const char *path_of(const char *name)
+{
+    static char path[64];
+    (void)snprintf(path, sizeof path, "%s/%s", folder, name);
+    return path;
+}
+
+static const char *file_of(const char *name, const void *text, size_t size)
+{
+    FILE *file = fopen(path_of(name), "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(text, 1, size, file), size);
+    assert_int_equal(fclose(file), 0);
+    return path_of(name);
+}
+
+/* ---- words ---- */
+
+static void make(const struct dvi_sycl_flags_asked *asked, struct dvi_sycl_flags *flags)
+{
+    if (dvi_sycl_flags_make(asked, flags, &err) != DEVIMG_OK)
+        fail_msg("%s", err.text);
+    assert_false(flags->targets.refused);
+}
+
+static void expect_words(const struct dvi_sycl_words *words, const char *const *expected)
+{
+    size_t count = 0;
+    for (; expected[count] != NULL; count++) {
+        assert_true(count < words->list.count);
+        assert_string_equal(words->list.items[count], expected[count]);
+    }
+    assert_int_equal(words->list.count, count);
+}
+
+/* S1-7, S1-11: an argument list as execv() takes it. */
+static void device_list_is_one_argument_directly_behind_its_selector(void **state)
+{
+    static const char *const expected[] = { "--offload-compress",
+                                            "--offload-compression-level=22",
+                                            "-fsycl",
+                                            "-fno-sycl-rdc",
+                                            "-fsycl-targets=spir64_gen,spir64",
+                                            "-Xsycl-target-backend=spir64_gen",
+                                            "-device dg2-g10,bmg-g21",
+                                            NULL };
+    struct dvi_sycl_flags flags = { 0 };
+    (void)state;
+    make(&(struct dvi_sycl_flags_asked){ .targets = "dg2-g10,bmg-g21" }, &flags);
+    expect_words(&flags.steps[DVI_STEP_COMPILE], expected);
+    dvi_sycl_flags_free(&flags);
+}
+
+/* Every way of asking: the selector has the list behind it, and there is no other list. */
+static void no_list_stands_anywhere_else(void **state)
+{
+    (void)state;
+    for (unsigned bits = 0; bits < 32; bits++) {
+        const struct dvi_sycl_flags_asked asked = {
+            .syntax = (bits & 1) != 0 ? DVI_SYNTAX_MSVC : DVI_SYNTAX_GNU,
+            .rdc = (bits & 2) != 0,
+            .raw = (bits & 4) != 0,
+            .strict_fp = (bits & 8) != 0,
+            .targets = (bits & 16) != 0 ? "" : "lnl-m",
+        };
+        struct dvi_sycl_flags flags = { 0 };
+        size_t lists = 0;
+        make(&asked, &flags);
+        for (int step = 0; step < DVI_STEP_COUNT; step++) {
+            const struct dvi_sycl_words *words = &flags.steps[step];
+            for (size_t i = 0; i < words->list.count; i++) {
+                const char *before = i > 0 ? words->list.items[i - 1] : "";
+                const bool is_list = strncmp(words->list.items[i], "-device", 7) == 0;
+                assert_int_equal(is_list, strcmp(before, "-Xsycl-target-backend=spir64_gen") == 0);
+                assert_string_not_equal(words->list.items[i], "-Xs");
+                lists += is_list;
+            }
+            /* what devimg says, devimg finds nothing wrong with */
+            struct dvi_lint lint = { 0 };
+            const char *line[32] = { "icpx" };
+            for (size_t i = 0; i < words->list.count; i++)
+                line[1 + i] = words->list.items[i];
+            line[1 + words->list.count] = "-c";
+            assert_int_equal(
+                dvi_lint_line(line, words->list.count + (step == 0 ? 2 : 1), &lint, &err),
+                DEVIMG_OK);
+            for (size_t i = 0; i < lint.findings.count; i++)
+                assert_int_not_equal(lint.findings.items[i].finding.severity, DEVIMG_ERROR);
+            dvi_lint_free(&lint);
+        }
+        assert_int_equal(lists, (bits & 16) != 0 ? 0 : (bits & 3) == 2 ? 2 : 1);
+        dvi_sycl_flags_free(&flags);
+    }
+}
+
+/* S1-1 in the order of S1-1 X. */
+static void default_is_the_list_of_nineteen(void **state)
+{
+    struct dvi_sycl_flags flags = { 0 };
+    (void)state;
+    make(&(struct dvi_sycl_flags_asked){ 0 }, &flags);
+    const struct dvi_sycl_words *words = &flags.steps[DVI_STEP_COMPILE];
+    assert_string_equal(words->list.items[words->list.count - 1],
+                        "-device dg2-g10,dg2-g11,acm-g10,acm-g11,acm-g12,tgllp,adl-s,adl-p,adl-n,"
+                        "rpl-s,rpl-p,mtl-h,mtl-u,arl-h,arl-s,arl-u,lnl-m,bmg-g21,bmg-g31");
+    dvi_sycl_flags_free(&flags);
+}
+
+/* ---- response files ---- */
+
+/* LLVM's TokenizeGNUCommandLine and CommandLineToArgvW. */
+static void words_are_quoted_as_their_reader_wants(void **state)
+{
+    static const struct {
+        const char *word, *gnu, *msvc;
+    } cases[] = {
+        { "-fsycl", "-fsycl", "-fsycl" },
+        { "-device a,b", "\"-device a,b\"", "\"-device a,b\"" },
+        { "", "\"\"", "\"\"" },
+        { "C:\\x", "\"C:\\\\x\"", "C:\\x" },
+        { "C:\\x y\\", "\"C:\\\\x y\\\\\"", "\"C:\\x y\\\\\"" },
+        { "a\"b", "\"a\\\"b\"", "\"a\\\"b\"" },
+        { "a\\\"b", "\"a\\\\\\\"b\"", "\"a\\\\\\\"b\"" },
+        { "it's", "\"it's\"", "it's" },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        for (int msvc = 0; msvc < 2; msvc++) {
+            char text[64] = "";
+            FILE *file = fmemopen(text, sizeof text, "w");
+            assert_non_null(file);
+            dvi_quote_word(file, cases[i].word, msvc != 0);
+            assert_int_equal(fclose(file), 0);
+            assert_string_equal(text, msvc != 0 ? cases[i].msvc : cases[i].gnu);
+        }
+    }
+}
+
+static enum devimg_status same_words(void *context, const struct dvi_compile_line *line,
+                                     enum devimg_status status, struct devimg_error *error)
+{
+    const struct dvi_sycl_words *words = context;
+    (void)error;
+    assert_int_equal(status, DEVIMG_OK);
+    assert_int_equal(line->count, words->list.count);
+    for (size_t i = 0; i < line->count; i++)
+        assert_string_equal(line->words[i], words->list.items[i]);
+    return DEVIMG_OK;
+}
+
+static void response_file_gives_the_same_arguments_and_replaces_its_own_kind(void **state)
+{
+    struct dvi_sycl_flags flags = { 0 };
+    char at[72];
+    (void)state;
+    (void)snprintf(at, sizeof at, "@%s", path_of("x.rsp"));
+    for (unsigned bits = 0; bits < 4; bits++) {
+        make(&(struct dvi_sycl_flags_asked){ .raw = (bits & 1) != 0, .strict_fp = (bits & 2) != 0 },
+             &flags);
+        for (int step = 0; step < DVI_STEP_COUNT; step++) {
+            struct dvi_sycl_words *words = &flags.steps[step];
+            if (dvi_output_sycl_response(at + 1, words, false, &err) != DEVIMG_OK)
+                fail_msg("%s", err.text);
+            assert_int_equal(
+                dvi_compile_line_take((const char *[]){ at }, 1, same_words, words, &err),
+                DEVIMG_OK);
+        }
+        dvi_sycl_flags_free(&flags);
+    }
+    make(&(struct dvi_sycl_flags_asked){ 0 }, &flags);
+    const char *other = file_of("mine.txt", "mine\n", 5);
+    assert_int_equal(dvi_output_sycl_response(other, &flags.steps[0], false, &err), DEVIMG_IO);
+    dvi_sycl_flags_free(&flags);
+}
+
+/* ---- lists of commands that lie ---- */
+
+static void expect_lint(const char *text, size_t size, enum devimg_status status, const char *said)
+{
+    struct dvi_lint lint = { 0 };
+    const char *path = file_of("c.json", text, size);
+    assert_int_equal(dvi_lint_commands(path, NULL, 0, &lint, &err), status);
+    if (status != DEVIMG_OK && strstr(err.text, said) == NULL)
+        fail_msg("%s: found %s", said, err.text);
+    if (status == DEVIMG_OK) {
+        assert_true(lint.findings.count > 0);
+        if (strstr(lint.findings.items[0].finding.message, said) == NULL)
+            fail_msg("%s: found %s", said, lint.findings.items[0].finding.message);
+    }
+    dvi_lint_free(&lint);
+}
+
+static void lists_that_are_none_are_told(void **state)
+{
+    static const struct {
+        const char *text;
+        enum devimg_status status;
+        const char *said;
+    } cases[] = {
+        { "", DEVIMG_MALFORMED, "expected a list" },
+        { "{}", DEVIMG_MALFORMED, "expected a list" },
+        { "[", DEVIMG_MALFORMED, "" },
+        { "[{\"file\":\"a\",\"command\":\"icpx\"}", DEVIMG_MALFORMED, "\"]\"" },
+        { "[{\"file\":\"a\",\"command\":\"ic\\u0000px\"}]", DEVIMG_MALFORMED, "" },
+        { "[7]", DEVIMG_OK, "no \"file\"" },
+        { "[{\"file\":\"a\"}]", DEVIMG_OK, "neither" },
+        { "[{\"file\":\"a\",\"arguments\":[7]}]", DEVIMG_OK, "what is no text" },
+        { "[{\"file\":\"a\",\"command\":\"\"}]", DEVIMG_OK, "nothing was judged" },
+        { "[{\"file\":\"a\",\"command\":\"icpx -fsycl \\\"x\"}]", DEVIMG_OK, "no end" },
+        { "[{\"file\":\"a\",\"command\":\"icpx @/nonexistent/x\"}]", DEVIMG_OK, "/nonexistent/x" },
+        { "[{\"file\":\"a\",\"command\":\"icpx @/dev/zero\"}]", DEVIMG_OK, "/dev/zero" },
+        { "[{\"file\":\"a\",\"command\":\"icpx @/\"}]", DEVIMG_OK, "/" },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        expect_lint(cases[i].text, strlen(cases[i].text), cases[i].status, cases[i].said);
+    static const char binary[] = "\177ELF\2\1\1\0\0\0\xff\xfe";
+    expect_lint(binary, sizeof binary, DEVIMG_MALFORMED, "expected a list");
+    static const char latin[] = "[{\"file\":\"\xe4.cpp\",\"command\":\"icpx -fsycl\"}]";
+    expect_lint(latin, sizeof latin - 1, DEVIMG_MALFORMED, "");
+}
+
+static void response_files_that_name_themselves_end_in_a_finding(void **state)
+{
+    char text[256];
+    (void)state;
+    const char *path = file_of("self.rsp", "", 0);
+    (void)snprintf(text, sizeof text, "-c @%s @%s", path, path);
+    (void)file_of("self.rsp", text, strlen(text));
+    (void)snprintf(text, sizeof text, "[{\"file\":\"a\",\"command\":\"icpx @%s\"}]", path);
+    expect_lint(text, strlen(text), DEVIMG_OK, "more than 256 response files");
+}
+
+/* Megabytes of memory that the process has ever held. */
+static long most_memory(void)
+{
+    struct rusage usage;
+    assert_int_equal(getrusage(RUSAGE_SELF, &usage), 0);
+    return usage.ru_maxrss / 1024;
+}
+
+/* 50 MB of `unit`, again and again, between `head` and `tail`. */
+static char *repeated(const char *head, const char *unit, const char *tail, size_t *size)
+{
+    enum { MOST = 50 << 20 };
+    const size_t step = strlen(unit);
+    char *text = malloc(MOST + strlen(head) + strlen(tail) + step);
+    assert_non_null(text);
+    char *at = stpcpy(text, head);
+    while (at < text + MOST) {
+        memcpy(at, unit, step);
+        at += step;
+    }
+    at = stpcpy(at, tail);
+    *size = (size_t)(at - text);
+    return text;
+}
+
+static void fifty_megabytes_take_seconds_and_little_memory(void **state)
+{
+    static const struct {
+        const char *head, *unit, *tail;
+        enum devimg_status status;
+        const char *said;
+    } cases[] = {
+        /* many commands, each with many findings */
+        { "[",
+          "{\"file\":\"a.cpp\",\"command\":\"icpx -fsycl -fsycl-targets=spir64_gen,q,r -Xs "
+          "'-device x,y,adl-s,adl-s' -device z\"},",
+          "{\"file\":\"a\",\"command\":\"\"}]", DEVIMG_OK, "" },
+        /* one command without an end: of words, of text, of nesting */
+        { "[{\"file\":\"a\",\"arguments\":[", "\"a\",", "\"b\"]}]", DEVIMG_LIMIT, "4 MiB" },
+        { "[{\"file\":\"a\",\"command\":\"", "x ", "\"}]", DEVIMG_LIMIT, "4 MiB" },
+        { "[", "[", "", DEVIMG_MALFORMED, "" },
+        { "[", "{\"name\":\"0123456789012345678901234567890123456789\"},", "{}]", DEVIMG_OK,
+          "no \"file\"" },
+        { "", "\1\2\3", "", DEVIMG_MALFORMED, "" },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        size_t size = 0;
+        char *text = repeated(cases[i].head, cases[i].unit, cases[i].tail, &size);
+        const clock_t start = clock();
+        expect_lint(text, size, cases[i].status, cases[i].said);
+        free(text);
+        const double seconds = (double)(clock() - start) / CLOCKS_PER_SEC;
+        if (seconds > 60)
+            fail_msg("case %zu: %.1f s", i, seconds);
+#if !defined(__SANITIZE_ADDRESS__)
+        if (most_memory() > 700)
+            fail_msg("case %zu: %ld MB", i, most_memory());
+#endif
+        (void)most_memory;
+    }
+}
+
+/* One command as long as one may be, of names that nobody knows. */
+static void four_megabytes_of_unknown_names_take_seconds(void **state)
+{
+    enum { NAMES = 400000 };
+    (void)state;
+    char *text = malloc(NAMES * 10 + 200);
+    assert_non_null(text);
+    char *at = stpcpy(text, "[{\"file\":\"a\",\"command\":\"icpx -fsycl -Xs '-device n");
+    for (unsigned i = 0; i < NAMES; i++)
+        at += sprintf(at, ",n%u", i);
+    at = stpcpy(at, "'\"}]");
+    struct dvi_lint lint = { 0 };
+    const char *path = file_of("c.json", text, (size_t)(at - text));
+    free(text);
+    const clock_t start = clock();
+    assert_int_equal(dvi_lint_commands(path, NULL, 0, &lint, &err), DEVIMG_OK);
+    assert_true((double)(clock() - start) / CLOCKS_PER_SEC < 60);
+    assert_int_equal(lint.findings.count, DVI_LINT_MOST);
+    assert_string_equal(lint.findings.items[DVI_LINT_MOST - 1].finding.code, "more-findings");
+    assert_int_equal(lint.findings.items[DVI_LINT_MOST - 1].finding.severity, DEVIMG_ERROR);
+    dvi_lint_free(&lint);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(device_list_is_one_argument_directly_behind_its_selector),
+        TEST(no_list_stands_anywhere_else),
+        TEST(default_is_the_list_of_nineteen),
+        TEST(words_are_quoted_as_their_reader_wants),
+        TEST(response_file_gives_the_same_arguments_and_replaces_its_own_kind),
+        TEST(lists_that_are_none_are_told),
+        TEST(response_files_that_name_themselves_end_in_a_finding),
+        TEST(fifty_megabytes_take_seconds_and_little_memory),
+        TEST(four_megabytes_of_unknown_names_take_seconds),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
