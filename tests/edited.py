@@ -203,7 +203,9 @@ class Edited:
                      "a baseline stays when a file cannot be read", status)
         status, _, _ = self.build.devimg("check", "--targets", "lnl-m", "--stamp", stamps[0], "--stamp",
                                          stamps[1], good)
-        self.say(status == 1 and not any(map(os.path.exists, stamps)), "each of two stamps goes", status)
+        self.say(status == 1 and not any(map(os.path.exists, stamps)), "S1-15, S3-20: each of two stamps goes", status)
+        status, _, _ = self.build.devimg("check", "--targets", "tgllp,adl-s,dg2-g11", "--stamp", stamps[0], good)
+        self.say(status == 0 and os.path.exists(stamps[0]), "S1-15: a stamp of a file that passes", status)
 
     def bitcode_in_a_library(self):
         """A unit whose native images only the link would make is named, whatever its neighbours have."""

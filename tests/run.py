@@ -5,7 +5,8 @@
     tests/run.py [--update] [--only SUITE,...] BUILD...
 
 Suites (each a function below): unit cli schema facts tools readelf readobj extract shapes metamorphic
-examples exports damage odd edited offload windows detect sycltargets hostile.
+examples exports damage odd edited offload windows detect sycltargets syclimages
+oclocinstall hostile.
 `repository` (layers, docs) needs no build and runs once. --update rewrites the expectations of the
 cli suite from what the program says; read the diff before you commit it.
 """
@@ -38,8 +39,10 @@ INTEL = os.path.join(DATA, "intel")
 sys.path.insert(0, HERE)
 import compare_facts  # noqa: E402
 from edited import Edited, section_headers  # noqa: E402
+from ocloc_install import OclocInstall  # noqa: E402
 from offload import Offload  # noqa: E402
 from sycl_detect import Detect  # noqa: E402
+from sycl_images import SyclImages  # noqa: E402
 from sycl_targets import SyclTargets  # noqa: E402
 from windows import Windows  # noqa: E402
 
@@ -650,6 +653,20 @@ def sycltargets(build, _):
         SyclTargets(build, t).all()
 
 
+def syclimages(build, _):
+    """tests/sycl_images.py: images as a SYCL build leaves them, in both forms, in every kind of binary."""
+    with tempfile.TemporaryDirectory() as t:
+        SyclImages(build, DATA, t).all()
+
+
+def oclocinstall(build, _):
+    """tests/ocloc_install.py: examples/ocloc-install with packages made on the spot."""
+    if build.sanitized:
+        return  # nothing of devimg is run
+    with tempfile.TemporaryDirectory() as t:
+        OclocInstall(build, ROOT, t).all()
+
+
 def hostile(build, _):
     """Headers that claim the impossible: an answer in seconds, little memory, no crash."""
     limit = lambda: resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
@@ -696,12 +713,13 @@ def hostile(build, _):
 
 
 SUITES = [unit, cli, schema, facts, tools, readelf, readobj, extract, shapes, metamorphic, examples, exports,
-          damage, odd, edited, offload, windows, detect, sycltargets, hostile]
+          damage, odd, edited, offload, windows, detect, sycltargets, syclimages, oclocinstall, hostile]
 
 
 def repository(results):
     """Layers, docs and the generator of target tables: no build needed."""
-    for tool in ("tools/check_layers.py", "tools/check_docs.py", "tests/target/test_gen.py"):
+    for tool in ("tools/check_layers.py", "tools/check_docs.py", "tools/check_requirements.py",
+                 "tests/test_requirements.py", "tests/target/test_gen.py"):
         p = subprocess.run([sys.executable, os.path.join(ROOT, tool)],
                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
         results.say(p.returncode == 0, "repository: " + tool, p.stdout.decode())

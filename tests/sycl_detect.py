@@ -195,6 +195,7 @@ class Detect:
                 status, _, err = self.build.run([*compiler, "-Wall", "-Wextra", "-Werror=undef", "-Werror", "-c", path("h.c"), "-o",
                                                  path("h.o")])
                 self.say(status == 0, "S0-16: header, %s, %s" % (state, compiler[0]), err)
+            self.compiled_out(expected)
             spec = importlib.util.spec_from_file_location("features", path("features.py"))
             module = importlib.util.module_from_spec(spec)
             spec.loader.exec_module(module)
@@ -225,6 +226,15 @@ class Detect:
         _, doc, _ = self.run(*args, "--targets", names, "--request", "none", script=script)
         with open(path("c.cmake"), encoding="utf-8") as f:
             self.say("system" in doc["targets"][0] and "\";system" not in f.read().replace("evil__system", ""), "names are harmless", doc)
+
+    def compiled_out(self, cpu):
+        """A list of types that has the CPU's only where the project's own macro and the header's say so."""
+        path = lambda name: os.path.join(self.folder, name)
+        with open(path("types.c"), "w", encoding="utf-8") as f:
+            f.write('#include "h.h"\nint types[] = { 1,\n#if HAS_HOST_BACKEND && FOO_HAS_CPU_TARGET\n    77,\n#endif\n};\n')
+        for host in (0, 1):
+            status, out, err = self.build.run(["cc", "-E", "-P", "-Werror=undef", "-DHAS_HOST_BACKEND=%d" % host, path("types.c")])
+            self.say(status == 0 and (b"77" in out) == (cpu and host == 1), "S0-19: host %d, CPU %d" % (host, cpu), out, err)
 
     def all(self):
         self.table()

@@ -85,7 +85,7 @@ class SyclTargets:
         status, doc, err = self.run("tgllp", "--ocloc", self.ocloc("sleep 60 & sleep 60\n"), "--timeout", "1")
         self.say(status == 3 and time.monotonic() - start < 30 and "1 s" in err, "ocloc hangs", status, err)
         status, doc, err = self.run("tgllp", "--ocloc", "/nowhere/ocloc")
-        self.say(status == 3 and "intel-opencl-icd" in err, "S1-9: no ocloc, and how to get it", status, err)
+        self.say(status == 3 and "intel-opencl-icd" in err and "empty list" in err, "S1-8, S1-9: no ocloc, and both remedies", status, err)
 
     def real(self):
         if not shutil.which("ocloc"):

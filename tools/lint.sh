@@ -13,7 +13,7 @@ step() { # NAME COMMAND...
 
 mapfile -t ours < <(git ls-files -co --exclude-standard -- '*.c' '*.h')
 mapfile -t units < <(git ls-files -co --exclude-standard -- 'src/*.c')
-mapfile -t scripts < <(git ls-files -co --exclude-standard -- '*.sh' .ci/run)
+mapfile -t scripts < <(git ls-files -co --exclude-standard -- '*.sh' .ci/run examples/ocloc-install)
 mapfile -t pythons < <(git ls-files -co --exclude-standard -- '*.py')
 
 tidy() {
@@ -36,6 +36,7 @@ cpp() {
 scripts_parse() {
   local f
   for f in "${scripts[@]}"; do bash -n "$f" || return 1; done
+  if command -v shellcheck >/dev/null; then shellcheck examples/ocloc-install; fi
 }
 
 python_parses() {
@@ -47,6 +48,7 @@ for f in sys.argv[1:]:
 step "clang-format" clang-format --dry-run -Werror "${ours[@]}"
 step "layers" python3 tools/check_layers.py
 step "docs" python3 tools/check_docs.py
+step "requirements" python3 tools/check_requirements.py
 step "shell scripts" scripts_parse
 step "python" python_parses
 step "cppcheck" cpp

@@ -243,7 +243,7 @@ class Comparison:
     # --- bundles ---
 
     def bundles(self, path, images):
-        """Names of the bundle sections of a relocatable object."""
+        """Names of the bundle sections of a relocatable object, as a user lists them (S1-23)."""
         data = path.read_bytes()
         if not data.startswith(b"\x7fELF") or struct.unpack_from("<H", data, 16)[0] != 1:
             return

@@ -7,7 +7,7 @@
 Compared, as far as that ocloc knows the name:
   - the IP version of every name            ocloc ids NAME
   - the IP versions of every release group  ocloc ids GROUP
-  - and, by compiling one-line OpenCL kernels for each IP version: the sub-group sizes, fp64, fp16,
+  - and, by compiling one-line OpenCL kernels for each IP version: the sub-group sizes (S1-29), fp64, fp16,
     and the product family of note 1 of the zebin.
 An ocloc older than a change of IP versions answers a former one: that is counted, not a difference.
 """

@@ -73,7 +73,7 @@ static void expect_words(const struct dvi_sycl_words *words, const char *const *
     assert_int_equal(words->list.count, count);
 }
 
-/* S1-7, S1-11: an argument list as execv() takes it. */
+/* S1-7, S1-11, S3-7: an argument list as execv() takes it. */
 static void device_list_is_one_argument_directly_behind_its_selector(void **state)
 {
     static const char *const expected[] = { "--offload-compress",

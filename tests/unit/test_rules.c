@@ -209,6 +209,7 @@ static const struct devimg_finding *finding_at(const struct world *w, uint32_t i
 
 /* ---- targets ---- */
 
+/* S1-15. */
 static void one_module_without_a_target_is_named_though_another_has_it(void **state)
 {
     struct world *w = *state;
@@ -241,6 +242,7 @@ static void former_ip_version_serves_its_target(void **state)
     expect(w, "");
 }
 
+/* S3-1, S3-20. */
 static void module_without_native_image_has_a_finding_for_each_target(void **state)
 {
     struct world *w = *state;
@@ -340,6 +342,7 @@ static void file_without_device_code_fails_when_targets_are_asked_for(void **sta
     expect(w, "error targets no-device-code - - -\n");
 }
 
+/* S3-23. */
 static void empty_target_list_with_native_images_is_a_finding(void **state)
 {
     struct world *w = *state;
@@ -375,6 +378,7 @@ static void patch_token_images_serve_and_warn_once(void **state)
 
 /* ---- extra-targets ---- */
 
+/* S1-21. */
 static void unlisted_image_is_an_error_bare_and_in_an_archive(void **state)
 {
     struct world *w = *state;
@@ -425,6 +429,7 @@ static void generic_ir_of_an_archive_is_no_fallback(void **state)
     expect(w, "error fallback missing-fallback 0 k spir64\n");
 }
 
+/* S1-6. */
 static void unregistered_portable_image_is_no_fallback(void **state)
 {
     struct world *w = *state;
@@ -475,6 +480,7 @@ static void image_that_is_only_labelled_spirv_is_met_by_the_fallback_rule(void *
 
 /* ---- compression ---- */
 
+/* S1-14. */
 static void raw_image_counts_from_512_bytes_on_and_members_do_not(void **state)
 {
     struct world *w = *state;
@@ -528,6 +534,7 @@ static void image_that_nothing_could_have_compressed_is_not_raw(void **state)
 
 /* ---- sub-group-size ---- */
 
+/* S1-30. */
 static void size_8_is_refused_once_for_each_target_that_lacks_it(void **state)
 {
     struct world *w = *state;
@@ -547,6 +554,7 @@ static void size_8_is_refused_once_for_each_target_that_lacks_it(void **state)
                         "requires sub-group size 8; pvc, lnl-m accept 16, 32 only");
 }
 
+/* S1-31. */
 static void size_of_a_single_target_build_is_held_to_the_default_list(void **state)
 {
     struct world *w = *state;
@@ -560,6 +568,7 @@ static void size_of_a_single_target_build_is_held_to_the_default_list(void **sta
               "error sub-group-size size-refused 0 k lnl-m\n");
 }
 
+/* S1-31. */
 static void size_of_a_jit_only_build_is_held_to_the_default_list(void **state)
 {
     struct world *w = *state;
@@ -780,6 +789,7 @@ static void gap_matches_the_name_that_text_output_shows(void **state)
     expect(w, "note targets gap 0 _ZTSN3app3fooIfEE lnl-m\n");
 }
 
+/* S3-11. */
 static void gap_by_unit_matches_the_unit(void **state)
 {
     struct world *w = *state;
@@ -791,6 +801,7 @@ static void gap_by_unit_matches_the_unit(void **state)
     expect(w, "note targets gap 0 k lnl-m\nerror targets no-native-image 1 k lnl-m\n");
 }
 
+/* S3-11. */
 static void gap_of_one_name_leaves_the_other_name_of_its_version(void **state)
 {
     struct world *w = *state;
@@ -801,6 +812,7 @@ static void gap_of_one_name_leaves_the_other_name_of_its_version(void **state)
     expect(w, "note targets gap 0 k adl-s\nerror targets missing-ip 0 k rpl-s\n");
 }
 
+/* S3-22. */
 static void unneeded_gap_is_a_note_and_one_off_the_list_a_warning(void **state)
 {
     struct world *w = *state;
@@ -827,6 +839,7 @@ static void image_that_no_descriptor_names_is_an_error(void **state)
     assert_non_null(strstr(finding_at(w, 0)->message, "no descriptor names it"));
 }
 
+/* S3-4. */
 static void object_warns_of_bundles_and_of_bitcode_for_native_targets(void **state)
 {
     struct world *w = *state;
@@ -969,6 +982,7 @@ static const char *fake_ocloc(struct world *w, const char *body)
     return path;
 }
 
+/* S3-2. */
 static void promise_of_a_unit_is_held_to_its_module(void **state)
 {
     struct world *w = *state;
@@ -1027,6 +1041,7 @@ static void promise_is_served_as_the_target_list_is(void **state)
     expect(w, "error promised promise-broken 0 - bmg-g21\n");
 }
 
+/* S3-10. */
 static void answer_of_ocloc_replaces_the_tables_and_is_noted(void **state)
 {
     struct world *w = *state;

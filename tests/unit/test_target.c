@@ -68,7 +68,7 @@ static void rows_end(void **state)
         assert_ptr_equal(devimg_target_find(devimg_target_at(i)->name), devimg_target_at(i));
 }
 
-/* Values: json.md's example; intel/compute-runtime platforms.h; ocloc 22.43 (sizes, fp64). */
+/* S1-29. Values: json.md's example; intel/compute-runtime platforms.h; ocloc 22.43 (sizes, fp64). */
 static void row_carries_the_facts(void **state)
 {
     (void)state;
@@ -93,6 +93,7 @@ static void row_carries_the_facts(void **state)
     assert_int_equal(named("tgllp")->fp64, DEVIMG_NO);
 }
 
+/* S0-25. */
 static void portable_row_is_unknown_where_nothing_tells(void **state)
 {
     (void)state;

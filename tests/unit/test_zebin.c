@@ -147,6 +147,7 @@ static void decode_notes(struct result *r, const void *notes, size_t size)
 }
 #define DECODE_NOTES(r, text) decode_notes(r, text, sizeof(text) - 1)
 
+/* S1-20. */
 static void notes_give_families_version_and_ip(void **state)
 {
     (void)state;
@@ -168,6 +169,7 @@ static void notes_give_families_version_and_ip(void **state)
     release(&r);
 }
 
+/* S1-20. */
 static void reserved_bits_of_the_config_are_left_out(void **state)
 {
     (void)state;
@@ -180,6 +182,7 @@ static void reserved_bits_of_the_config_are_left_out(void **state)
     release(&r);
 }
 
+/* S1-20. */
 static void config_of_wrong_size_is_malformed(void **state)
 {
     (void)state;
@@ -243,6 +246,7 @@ static void notes_of_another_owner_say_nothing(void **state)
     release(&r);
 }
 
+/* S1-20. */
 static void second_section_of_notes_is_malformed(void **state)
 {
     (void)state;
