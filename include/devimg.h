@@ -486,6 +486,16 @@ DEVIMG_API const struct devimg_finding *devimg_report_at(const struct devimg_rep
  */
 DEVIMG_API DEVIMG_CHECKED enum devimg_status devimg_report_write_baseline(
     const struct devimg_report *report, const char *path, struct devimg_error *err);
+/**
+ * Write what kernels use of scratch memory as a file for the key "scratch.ratchet": the largest of
+ * each kernel and target; "-" for what no image states. Only where the policy says "scratch: none" or
+ * has a ratchet. Written beside `path` and renamed: on failure `path` is as it was.
+ * @param force  0: refuse when `path` is there
+ * @return DEVIMG_OK; DEVIMG_IO; DEVIMG_UNSUPPORTED when scratch was not looked at, or the name of a
+ *         kernel cannot stand in a line; DEVIMG_NOMEM.
+ */
+DEVIMG_API DEVIMG_CHECKED enum devimg_status devimg_report_write_ratchet(
+    const struct devimg_report *report, const char *path, int force, struct devimg_error *err);
 DEVIMG_API void devimg_report_free(struct devimg_report *report);
 
 #ifdef __cplusplus

@@ -206,6 +206,31 @@ class Edited:
         self.say(status == 1 and not any(map(os.path.exists, stamps)), "S1-15, S3-20: each of two stamps goes", status)
         status, _, _ = self.build.devimg("check", "--targets", "tgllp,adl-s,dg2-g11", "--stamp", stamps[0], good)
         self.say(status == 0 and os.path.exists(stamps[0]), "S1-15: a stamp of a file that passes", status)
+        self.ratchet()
+
+    def ratchet(self):
+        """The first ratchet file: what is used today passes with it, and it is not replaced by accident."""
+        spills, path = os.path.join(self.intel, "lib_spill.so"), os.path.join(self.folder, "scratch.tsv")
+        asked = self.build.devimg("check", "--write-ratchet", path, spills)[0]
+        with open(path, encoding="utf-8") as f:
+            lines = [l.rstrip("\n").split("\t") for l in f if not l.startswith("#")]
+        # ocloc's own words: 8192 and 16384 bytes of per-thread buffers (facts_intel.json), nothing of private and spill
+        self.say(asked == 1 and lines == [["private_table", "dg2-g10", "-", "-", "8192"], ["spill_mix", "dg2-g10", "-", "-", "16384"]],
+                 "a ratchet file is written", asked, lines)
+        status, out, _ = self.build.devimg("check", "--ratchet", path, spills)
+        self.say(status == 0 and b"ratchet-stale" not in out, "and what it was written from passes", status, out)
+        again, _, err = self.build.devimg("check", "--write-ratchet", path, spills)
+        forced = self.build.devimg("check", "--write-ratchet", path, "--force", spills)[0]
+        self.say(again == 3 and b"there already" in err and forced == 1, "it is replaced by --force only", again, err, forced)
+        mine = self.file("mine.tsv", b"k\t*\t1\t1\t1\n")
+        status, _, err = self.build.devimg("check", "--write-ratchet", mine, "--force", spills)
+        with open(mine, "rb") as f:
+            self.say(status == 3 and f.read() == b"k\t*\t1\t1\t1\n", "one that somebody wrote by hand never is", status, err)
+        other = os.path.join(self.folder, "other.tsv")
+        for what, args, expected in (("a file cannot be read", [spills, os.path.join(self.folder, "gone.so")], 3),
+                                     ("the policy looks at no scratch", [spills, "--scratch", "any"], 2)):
+            status, _, err = self.build.devimg("check", "--write-ratchet", other, *args)
+            self.say(status == expected and not os.path.exists(other), "no ratchet file when " + what, status, err)
 
     def bitcode_in_a_library(self):
         """A unit whose native images only the link would make is named, whatever its neighbours have."""

@@ -41,6 +41,7 @@ import compare_facts  # noqa: E402
 from edited import Edited, section_headers  # noqa: E402
 from ocloc_install import OclocInstall  # noqa: E402
 from offload import Offload  # noqa: E402
+from shell import Shell  # noqa: E402
 from sycl_detect import Detect  # noqa: E402
 from sycl_images import SyclImages  # noqa: E402
 from sycl_targets import SyclTargets  # noqa: E402
@@ -198,6 +199,8 @@ def cli(build, args):
                 text += diff(expected, found[part], part) + "\n"
         build.say(not text, name, text)
     help_pages(build)
+    with tempfile.TemporaryDirectory() as t:
+        Shell(build, ROOT, t).all()
 
 
 def command_words(page):

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Code and docs name the same things, both ways: commands, options, rules, formats.
 
-    docs/command/<name>.md   a row of src/cli/commands.def; it names each option of the command
+    docs/command/<name>.md   a row of src/cli/commands.def; it names each option of the command,
+                             and has a section Exit status
     docs/rule/<name>.md      a row of src/check/rules.def
     docs/format/<name>.md    a row of {objects,bundles,images}.def, or one of PLAIN below
     fuzz/<name>.dict         for each of those formats
@@ -66,6 +67,8 @@ def commands():
         known.update(own)
         if not os.path.exists(os.path.join(ROOT, page)):
             continue
+        if "\n## Exit status\n" not in text(page):
+            faults.append("%s has no section Exit status" % page)
         for option in own:
             if not re.search(r"--%s\b(?!-)" % option, text(page)):
                 faults.append("%s does not name --%s" % (page, option))

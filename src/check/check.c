@@ -365,6 +365,7 @@ void devimg_report_free(struct devimg_report *report)
     DVI_LIST_FREE(&report->targets);
     DVI_LIST_FREE(&report->ips);
     DVI_LIST_FREE(&report->ocloc);
+    DVI_LIST_FREE(&report->scratch);
     dvi_arena_free(&report->arena);
     free(report);
 }

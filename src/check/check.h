@@ -52,6 +52,11 @@ struct dvi_rule_row {
 /** DVI_RULE_COUNT rows, in the order of rules.def. */
 extern const struct dvi_rule_row dvi_rules[];
 
+enum { DVI_SHOWN_SIZE = 100 };
+/** A kernel as a message names it: demangled, and where it is long, its start and "*": a pattern that
+ *  a gap may have. */
+void dvi_shown_kernel(const char *name, char out[DVI_SHOWN_SIZE]);
+
 /** A finding with nothing said but the severity, code and record. */
 struct devimg_finding dvi_finding_of(enum devimg_severity severity, const char *code,
                                      uint32_t record);
@@ -102,6 +107,7 @@ struct dvi_memory {
     unsigned char **gap_needed; /* [gap][its target]: 1 when it covered something */
     struct dvi_ratchet_use {
         uint64_t seen[DVI_RATCHET_COUNT]; /* the most that was met */
+        bool is_stated[DVI_RATCHET_COUNT];
         bool used;
     } * ratchet;        /* a ratchet line each */
     uint32_t *accepted; /* a baseline line each: findings it accepted */
@@ -113,6 +119,14 @@ struct dvi_memory {
     size_t ocloc_count;
 };
 struct dvi_memory *dvi_memory_of(const struct dvi_check *check);
+
+/** Keep what a kernel uses, for devimg_report_write_ratchet(): see ratchet_write.c. Names are copied.
+ *  NOMEM. */
+DEVIMG_CHECKED enum devimg_status dvi_ratchet_keep(struct dvi_check *check, const char *kernel,
+                                                   const char *target, const uint64_t *sizes,
+                                                   const bool *is_stated, struct devimg_error *err);
+/** And that an image states nothing of its kernels. */
+void dvi_ratchet_keep_silent(struct dvi_check *check);
 
 /** devimg_report_add() for records at hand. */
 DEVIMG_CHECKED enum devimg_status dvi_report_add_input(struct devimg_report *report,

@@ -45,7 +45,8 @@ enum { DVI_RATCHET_PRIVATE, DVI_RATCHET_SPILL, DVI_RATCHET_BUFFER, DVI_RATCHET_C
 struct dvi_ratchet_line {
     const char *kernel, *target; /* target canonical, or "*" */
     uint64_t most[DVI_RATCHET_COUNT];
-    uint32_t line; /* from 1 */
+    bool is_unknown[DVI_RATCHET_COUNT]; /* "-": not stated when it was written; `most` is 0 */
+    uint32_t line;                      /* from 1 */
 };
 struct dvi_ratchet {
     const char *path;                        /* NULL: none */
@@ -149,6 +150,8 @@ const char *dvi_base_name(const char *path);
 DEVIMG_CHECKED enum devimg_status dvi_ratchet_load(struct dvi_ratchet *out, const char *path,
                                                    struct dvi_arena *arena,
                                                    struct devimg_error *err);
+/** The name by which a ratchet file calls a target; NULL: no table has it. */
+const char *dvi_ratchet_target(const char *target);
 /** The line for a kernel on a target, the target's own before "*", the name as the image has it
  *  before the demangled one; NULL: none. */
 const struct dvi_ratchet_line *dvi_ratchet_find(const struct dvi_ratchet *ratchet,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A ratchet file: the scratch memory that kernels may still use. It may only shrink.
- * Layout (docs/rule/scratch.md), tab-separated, bytes in decimal; '#' starts a comment line:
+ * Layout (docs/rule/scratch.md), tab-separated, bytes in decimal or "-" for what the image did not
+ * state; '#' starts a comment line:
  *
  *   kernel   target (or *)   private   spill   buffer
  */
@@ -22,7 +23,7 @@ static int compare_lines(const void *a, const void *b)
 }
 
 /* The name that images carry: one a device IP version. */
-static const char *canonical(const char *target)
+const char *dvi_ratchet_target(const char *target)
 {
     const struct devimg_target *row = devimg_target_find(target);
     if (row == NULL)
@@ -47,12 +48,14 @@ static enum devimg_status read_line(struct dvi_view line, const struct dvi_spot 
     const char *target = dvi_arena_text(arena, fields[1]);
     if (out->kernel == NULL || target == NULL)
         return dvi_fail_memory(err, spot->source);
-    out->target = strcmp(target, "*") == 0 ? target : canonical(target);
+    out->target = strcmp(target, "*") == 0 ? target : dvi_ratchet_target(target);
     if (out->target == NULL)
         return dvi_refuse(err, spot, "no table has the target \"%.40s\"", target);
-    for (size_t i = 0; i < DVI_RATCHET_COUNT; i++)
-        if (!dvi_decimal(fields[2 + i], &out->most[i]))
-            return dvi_refuse(err, spot, "field %zu: expected bytes in decimal", 3 + i);
+    for (size_t i = 0; i < DVI_RATCHET_COUNT; i++) {
+        out->is_unknown[i] = dvi_equals(fields[2 + i], "-");
+        if (!out->is_unknown[i] && !dvi_decimal(fields[2 + i], &out->most[i]))
+            return dvi_refuse(err, spot, "field %zu: expected bytes in decimal, or -", 3 + i);
+    }
     out->line = (uint32_t)spot->line; /* at most 16 Mi lines */
     return DEVIMG_OK;
 }

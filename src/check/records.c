@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/demangle.h"
 #include "check/report.h"
 #include "check/stored_raw.h"
 
@@ -123,17 +124,35 @@ enum devimg_status dvi_say_repeated(struct dvi_check *check, const char *key,
     return DEVIMG_OK;
 }
 
+void dvi_shown_kernel(const char *name, char out[DVI_SHOWN_SIZE])
+{
+    char buffer[DVI_NAME_ROOM];
+    const char *plain = dvi_demangle(name, buffer);
+    const char *text = plain != NULL ? plain : name;
+    size_t size = strlen(text);
+    if (size < DVI_SHOWN_SIZE) {
+        memcpy(out, text, size + 1);
+        return;
+    }
+    size = DVI_SHOWN_SIZE - 2;
+    while (size > 0 && ((unsigned char)text[size] & 0xc0) == 0x80) /* not inside a letter */
+        size--;
+    memcpy(out, text, size);
+    memcpy(out + size, "*", 2);
+}
+
 /* Add `name`, the first of `left` names, or "and N more"; false: that was the end. */
 static bool add_name(char out[DVI_NAMES_SIZE], const char *name, size_t shown, size_t left)
 {
+    char text[DVI_SHOWN_SIZE];
+    dvi_shown_kernel(name, text);
     const size_t used = strlen(out), room = DVI_NAMES_SIZE - used;
-    const size_t size = strnlen(name, 64), spare = left > 1 ? 24 : 0;
+    const size_t size = strlen(text), spare = left > 1 ? 24 : 0;
     if (size + 2 + spare >= room) {
         (void)snprintf(out + used, room, shown > 0 ? " and %zu more" : "%zu", left);
         return false;
     }
-    (void)snprintf(out + used, room, "%s%.64s%s", shown > 0 ? ", " : "", name,
-                   size == 64 && name[64] != 0 ? "..." : "");
+    (void)snprintf(out + used, room, "%s%s", shown > 0 ? ", " : "", text);
     return true;
 }
 

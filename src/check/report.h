@@ -24,6 +24,8 @@ struct devimg_report {
     DVI_LIST(struct dvi_check_target) targets;
     DVI_LIST(struct dvi_ip_target) ips; /* sorted by IP version */
     DVI_LIST(struct dvi_ocloc_note) ocloc;
+    DVI_LIST(struct dvi_ratchet_line) scratch; /* what kernels use, in the order met */
+    uint64_t silent_images;                    /* native ones that state nothing of scratch */
     struct dvi_memory memory;
     bool finished;
     /* of the file that is checked */

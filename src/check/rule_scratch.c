@@ -85,6 +85,8 @@ static enum devimg_status collect(struct state *s, struct devimg_error *err)
                 stated(kernel->scratch_size) > 0)
                 DVI_TRY(add_use(s, kernel, err));
         }
+        if (asked && silent)
+            dvi_ratchet_keep_silent(s->check);
         if (asked && silent && image->record != said) {
             said = image->record;
             DVI_TRY(say_unknown(s->check, image, i, err));
@@ -142,15 +144,28 @@ static bool within(struct state *s, const struct use *use, const struct dvi_ratc
     for (size_t n = 0; n < DVI_RATCHET_COUNT; n++) {
         if (use->size[n] > seen->seen[n])
             seen->seen[n] = use->size[n];
+        seen->is_stated[n] = seen->is_stated[n] || use->is_stated[n];
         fits = fits && use->size[n] <= line->most[n];
     }
     return fits;
 }
 
+static const char *const names[DVI_RATCHET_COUNT] = { "private", "spill", "buffer" };
+
+/* "256, not stated, 0", as a line of the ratchet has it */
+static void line_text(const uint64_t *sizes, const bool *is_unknown, char *out, size_t room)
+{
+    size_t at = 0;
+    for (size_t n = 0; n < DVI_RATCHET_COUNT && at < room; n++)
+        at +=
+            is_unknown[n]
+                ? (size_t)snprintf(out + at, room - at, "%snot stated", n > 0 ? ", " : "")
+                : (size_t)snprintf(out + at, room - at, "%s%" PRIu64, n > 0 ? ", " : "", sizes[n]);
+}
+
 /* "private 0, spill not stated, buffer 256 bytes" */
 static void sizes_text(const struct use *use, char *out, size_t room)
 {
-    static const char *const names[DVI_RATCHET_COUNT] = { "private", "spill", "buffer" };
     size_t at = 0;
     for (size_t n = 0; n < DVI_RATCHET_COUNT && at < room; n++)
         at += use->is_stated[n] ? (size_t)snprintf(out + at, room - at, "%s%s %" PRIu64,
@@ -173,15 +188,15 @@ static enum devimg_status say_use(struct state *s, const struct use *use, struct
     f.unit = s->check->in->images[use->image]->unit;
     f.kernel = use->kernel;
     f.target = use->target;
-    char sizes[128];
+    char sizes[128], allowed[96] = "";
     sizes_text(use, sizes, sizeof sizes);
-    f.message = line != NULL ? dvi_message(s->check,
-                                           "uses %s bytes; the ratchet allows %" PRIu64 ", %" PRIu64
-                                           ", %" PRIu64,
-                                           sizes, line->most[0], line->most[1], line->most[2])
-                             : dvi_message(s->check, "uses scratch memory: %s bytes", sizes);
+    if (line != NULL)
+        line_text(line->most, line->is_unknown, allowed, sizeof allowed);
+    f.message = line != NULL
+                    ? dvi_message(s->check, "uses %s bytes; the ratchet allows %s", sizes, allowed)
+                    : dvi_message(s->check, "uses scratch memory: %s bytes", sizes);
     f.hint = "lower the register pressure, keep arrays out of private memory, or allow it in a "
-             "ratchet file (--ratchet FILE; docs/rule/scratch.md)";
+             "ratchet file (--ratchet FILE; --write-ratchet FILE writes the first one)";
     return dvi_say(s->check, &f, err);
 }
 
@@ -190,20 +205,23 @@ static enum devimg_status say_used(struct state *s, size_t first, size_t end,
                                    struct devimg_error *err)
 {
     enum { SHOWN = 4 };
-    char names[512] = "";
+    char text[512] = "";
     size_t kernels = 0, used = 0;
     for (size_t i = first; i < end; i++) {
         const struct use *use = &s->uses.items[i];
         if (i > first && strcmp(use->kernel, s->uses.items[i - 1].kernel) == 0)
             continue;
-        if (kernels++ < SHOWN)
-            used += (size_t)snprintf(names + used, sizeof names - used, "%s%.96s",
-                                     used > 0 ? ", " : "", use->kernel);
+        char shown[DVI_SHOWN_SIZE];
+        if (kernels++ >= SHOWN)
+            continue;
+        dvi_shown_kernel(use->kernel, shown);
+        used +=
+            (size_t)snprintf(text + used, sizeof text - used, "%s%s", used > 0 ? ", " : "", shown);
     }
     struct devimg_finding f =
         dvi_finding_of(DEVIMG_NOTE, "scratch-used", s->uses.items[first].record);
     f.message = dvi_message(s->check, "%zu kernel%s use%s scratch memory: %s%s", kernels,
-                            kernels == 1 ? "" : "s", kernels == 1 ? "s" : "", names,
+                            kernels == 1 ? "" : "s", kernels == 1 ? "s" : "", text,
                             kernels > SHOWN ? ", ..." : "");
     f.hint = "scratch: none in the policy makes this an error, a ratchet file allows what is there";
     return dvi_say(s->check, &f, err);
@@ -215,7 +233,10 @@ static enum devimg_status say_all(struct state *s, struct devimg_error *err)
     for (size_t i = 0, next; i < s->uses.count; i = next) {
         next = i + 1;
         if (strict) {
-            DVI_TRY(say_use(s, &s->uses.items[i], err));
+            const struct use *use = &s->uses.items[i];
+            DVI_TRY(dvi_ratchet_keep(s->check, use->kernel, use->target, use->size, use->is_stated,
+                                     err));
+            DVI_TRY(say_use(s, use, err));
             continue;
         }
         while (next < s->uses.count && s->uses.items[next].record == s->uses.items[i].record)
@@ -250,15 +271,19 @@ static enum devimg_status say_stale(struct dvi_check *check, const struct dvi_ra
     struct devimg_finding f = dvi_finding_of(DEVIMG_NOTE, "ratchet-stale", DEVIMG_NONE);
     f.kernel = line->kernel;
     f.target = line->target;
-    f.message = use->used
-                    ? dvi_message(check,
-                                  "line %" PRIu32 " of the ratchet file can be lowered to %" PRIu64
-                                  ", %" PRIu64 ", %" PRIu64 " bytes",
-                                  line->line, use->seen[0], use->seen[1], use->seen[2])
-                    : dvi_message(check,
-                                  "line %" PRIu32 " of the ratchet file is not needed: no "
-                                  "such kernel uses scratch memory",
-                                  line->line);
+    char sizes[96];
+    uint64_t most[DVI_RATCHET_COUNT];
+    for (size_t n = 0; n < DVI_RATCHET_COUNT; n++)
+        most[n] = use->is_stated[n] ? use->seen[n] : line->most[n];
+    line_text(most, line->is_unknown, sizes, sizeof sizes);
+    f.message =
+        use->used
+            ? dvi_message(check, "line %" PRIu32 " of the ratchet file can be lowered to %s bytes",
+                          line->line, sizes)
+            : dvi_message(check,
+                          "line %" PRIu32 " of the ratchet file is not needed: no "
+                          "such kernel is said to use scratch memory",
+                          line->line);
     f.hint = "the list may only shrink: change it now, while it is true";
     return dvi_say(check, &f, err);
 }
@@ -274,7 +299,7 @@ static enum devimg_status finish(struct dvi_check *check, struct devimg_error *e
         const struct dvi_ratchet_use *use = &memory->ratchet[i];
         bool lower = false, larger = false;
         for (size_t n = 0; n < DVI_RATCHET_COUNT; n++) {
-            lower = lower || use->seen[n] < line->most[n];
+            lower = lower || (use->is_stated[n] && use->seen[n] < line->most[n]);
             larger = larger || use->seen[n] > line->most[n];
         }
         if (!use->used || (lower && !larger))

@@ -4,7 +4,7 @@
 #include "cli/options.h"
 #include "output/stamp.h"
 
-enum { POLICY = DVI_OPTION_OWN, WRITE_BASELINE, STAMP, STRICT };
+enum { POLICY = DVI_OPTION_OWN, WRITE_BASELINE, WRITE_RATCHET, FORCE, STAMP, STRICT };
 
 /* clang-format off */
 static const struct dvi_option options[] = {
@@ -40,6 +40,10 @@ static const struct dvi_option options[] = {
       "findings that are accepted, exactly as listed", "baseline" },
     { WRITE_BASELINE, "write-baseline", 0, DVI_VALUE_FILE, "FILE",
       "accept what is found now: write it as a baseline", NULL },
+    { WRITE_RATCHET, "write-ratchet", 0, DVI_VALUE_FILE, "FILE",
+      "allow the scratch memory that is used now: write it as a ratchet file", NULL },
+    { FORCE, "force", 0, DVI_VALUE_NONE, NULL,
+      "with --write-ratchet: replace a ratchet file that is there", NULL },
     { DVI_OPTION_POLICY_KEY, "ocloc", 0, DVI_VALUE_FILE, "PATH",
       "run this ocloc to ask for IP versions instead of trusting the tables", "ocloc" },
     { DVI_OPTION_POLICY_KEY, "promised", 0, DVI_VALUE_FILE, "FILE",
@@ -95,15 +99,14 @@ static enum dvi_exit read_policy(const struct dvi_line *line, struct devimg_poli
 }
 
 /* A pass that nothing was asked for must not look like one that something was. */
-static void say_unasked(const struct dvi_line *line)
+static bool is_unasked(const struct dvi_line *line)
 {
     for (size_t i = 0; i < line->settings.count; i++)
         if (line->settings.items[i].option->key != NULL ||
-            line->settings.items[i].option->id == POLICY)
-            return;
-    fputs("devimg check: no policy and no targets were given: only damage and registration are "
-          "looked at\n",
-          stderr);
+            line->settings.items[i].option->id == POLICY ||
+            line->settings.items[i].option->id == WRITE_RATCHET)
+            return false;
+    return true;
 }
 
 static void check_file(struct dvi_line *line, struct devimg_report *report, const char *path)
@@ -124,6 +127,7 @@ static enum dvi_exit check(struct dvi_line *line, struct devimg_report *report)
 {
     struct devimg_error err = { 0 };
     const struct dvi_setting *baseline = dvi_line_get(line, WRITE_BASELINE);
+    const struct dvi_setting *ratchet = dvi_line_get(line, WRITE_RATCHET);
     dvi_output_begin(&line->out);
     for (size_t i = 0; i < line->words.count; i++)
         check_file(line, report, line->words.items[i]);
@@ -133,11 +137,18 @@ static enum dvi_exit check(struct dvi_line *line, struct devimg_report *report)
     const enum dvi_exit status = dvi_output_end(&line->out);
     if (finished != DEVIMG_OK)
         return complain(&err, DVI_EXIT_UNREADABLE);
-    if (baseline != NULL && status == DVI_EXIT_UNREADABLE) {
-        fprintf(stderr, "devimg check: %s is left as it was: not every file could be read\n",
-                baseline->text);
-        return status;
+    for (int i = 0; i < 2 && status == DVI_EXIT_UNREADABLE; i++) {
+        const struct dvi_setting *kept = i == 0 ? baseline : ratchet;
+        if (kept != NULL)
+            fprintf(stderr, "devimg check: %s is left as it was: not every file could be read\n",
+                    kept->text);
     }
+    if (status == DVI_EXIT_UNREADABLE)
+        return status;
+    const int force = dvi_line_get(line, FORCE) != NULL;
+    if (ratchet != NULL &&
+        devimg_report_write_ratchet(report, ratchet->text, force, &err) != DEVIMG_OK)
+        return complain(&err, status_of(&err));
     if (baseline != NULL && devimg_report_write_baseline(report, baseline->text, &err) != DEVIMG_OK)
         return complain(&err, DVI_EXIT_UNREADABLE);
     return status;
@@ -191,9 +202,17 @@ static enum dvi_exit run(struct dvi_line *line)
     line->out.strict = dvi_line_get(line, STRICT) != NULL;
     if (devimg_policy_new(&policy, &err) != DEVIMG_OK)
         return complain(&err, DVI_EXIT_UNREADABLE);
-    enum dvi_exit status = read_policy(line, policy);
+    line->out.unasked = is_unasked(line);
+    if (line->out.unasked && line->out.json)
+        fputs("devimg check: no policy and no targets were given: only damage and registration are "
+              "looked at\n",
+              stderr);
+    enum dvi_exit status = DVI_EXIT_OK;
+    if (dvi_line_get(line, WRITE_RATCHET) != NULL && /* unless the policy says otherwise */
+        devimg_policy_set(policy, "scratch", "none", &err) != DEVIMG_OK)
+        status = complain(&err, DVI_EXIT_UNREADABLE);
     if (status == DVI_EXIT_OK)
-        say_unasked(line);
+        status = read_policy(line, policy);
     if (status == DVI_EXIT_OK)
         status = check_with(line, policy);
     devimg_policy_free(policy);
@@ -220,7 +239,9 @@ const struct dvi_command dvi_command_check = {
         "devimg check --policy devimg.yaml --stamp build/foo.stamp build/*.so\tFor a build: the "
         "stamp is there exactly when the check passed.\n"
         "devimg check --policy devimg.yaml --write-baseline known.tsv libfoo.so\tAccept today's "
-        "findings, to be told of new ones only.\n",
+        "findings, to be told of new ones only.\n"
+        "devimg check --write-ratchet scratch.tsv libfoo.so\tThe first ratchet file: what kernels "
+        "use today is allowed, and no more.\n",
     .run = run,
     .refused = refused,
 };

@@ -15,6 +15,10 @@ static enum dvi_exit run(struct dvi_line *line)
     const struct dvi_command *command = NULL;
     const int count = (int)line->words.count;
     int used = 0;
+    struct dvi_output out = { .file = line->out.file };
+    if (count == 1 && shell == NULL && dvi_line_get(line, MAN) == NULL &&
+        dvi_print_group(out.file, line->words.items[0]))
+        return dvi_output_end(&out);
     if (count > 0) {
         command = dvi_command_find(count, line->words.items, &used);
         if (command == NULL)
@@ -22,7 +26,6 @@ static enum dvi_exit run(struct dvi_line *line)
     }
     if (used < count)
         return dvi_usage(line->command, "name one command");
-    struct dvi_output out = { .file = line->out.file };
     if (shell != NULL)
         dvi_print_completion(out.file, shell->text);
     else if (dvi_line_get(line, MAN) != NULL)
@@ -38,10 +41,13 @@ const struct dvi_command dvi_command_help = {
     .name = "help",
     .words = "[COMMAND]",
     .summary = "the commands, or what one of them does and takes",
-    .text = "Without a command, the list of them. --man prints the man page of a command, or of "
-            "devimg itself; --completion prints the completion of a shell.",
+    .text =
+        "Without a command, the list of them; with the first word of some (sycl), the list of those. --man prints the man page of a command, or of "
+        "devimg itself; --completion prints the completion of a shell.",
     .options = options,
     .option_count = sizeof options / sizeof *options,
+    .unlisted = DVI_UNLISTED(DVI_OPTION_QUIET) | DVI_UNLISTED(DVI_OPTION_VERBOSE) |
+                DVI_UNLISTED(DVI_OPTION_FORMAT) | DVI_UNLISTED(DVI_OPTION_COLOR),
     .examples = "devimg help check\tThe options of devimg check.\n"
                 "devimg help --completion bash >/etc/bash_completion.d/devimg\tComplete devimg in "
                 "bash.\n",

@@ -152,6 +152,7 @@ const struct dvi_command dvi_command_sycl_detect = {
         "for auto, and for --gpus. One that fails or hangs is not believed.",
     .options = options,
     .option_count = sizeof options / sizeof *options,
+    .unlisted = DVI_UNLISTED(DVI_OPTION_VERBOSE),
     .examples =
         "devimg sycl detect --gpus\tGPUs and CPU of this machine, as entries of "
         "-fsycl-targets.\n"

@@ -30,6 +30,9 @@ static enum dvi_exit run(struct dvi_line *line)
         status = dvi_gtest_read_list(&gtest, list->text, &err);
     if (status == DEVIMG_OK)
         ended = dvi_output_sycl_gtest(&line->out, &gtest);
+    else if (gtest.preset_unknown) /* the file is as it should be; the option is not */
+        ended = dvi_usage(line->command, "--preset %s: line \"presets\" of %s does not name it",
+                          preset->text, pins->text);
     else
         dvi_complain(&err);
     dvi_gtest_free(&gtest);
@@ -49,6 +52,7 @@ const struct dvi_command dvi_command_sycl_gtest_filter = {
         "GoogleTest runs no test for an empty one, and passes.",
     .options = options,
     .option_count = sizeof options / sizeof *options,
+    .unlisted = DVI_UNLISTED(DVI_OPTION_QUIET) | DVI_UNLISTED(DVI_OPTION_VERBOSE),
     .examples =
         "./tests --gtest_list_tests >list.txt\tWhat the program has.\n"
         "filter=$(devimg sycl gtest-filter --pins known.tsv --list list.txt --preset full) || exit "

@@ -65,6 +65,7 @@ const struct dvi_command dvi_command_sycl_targets = {
         "than ocloc's words is not believed: exit status 3.",
     .options = options,
     .option_count = sizeof options / sizeof *options,
+    .unlisted = DVI_UNLISTED(DVI_OPTION_VERBOSE),
     .examples =
         "devimg sycl targets default-intel\tThe 19 names, their IP versions and sub-group sizes.\n"
         "devimg sycl targets default-intel --ocloc ocloc\tDoes the ocloc in PATH know all of them?\n"

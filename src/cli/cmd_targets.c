@@ -49,6 +49,7 @@ const struct dvi_command dvi_command_targets = {
             "Without a name, every target; with names, those: any spelling that other commands "
             "accept, several between commas, a family or a set such as default-intel. Names that "
             "no table has are all reported at once, with near ones, and make the exit status 1.",
+    .unlisted = DVI_UNLISTED(DVI_OPTION_QUIET) | DVI_UNLISTED(DVI_OPTION_VERBOSE),
     .examples =
         "devimg targets\tEvery target.\n"
         "devimg targets acm-g10 20.1.4 default-intel\tWhat names, versions and sets mean.\n",

@@ -4,11 +4,40 @@
 
 #include "cli/options.h"
 
-/* The words of "a|b" with blanks between. */
+/* The words of "a|b" with blanks between; without those that stand for others: "N[,N]", "NAME". */
 static void choices(FILE *file, const char *shown)
 {
-    for (; *shown != '\0'; shown++)
-        putc(*shown == '|' ? ' ' : *shown, file);
+    const char *blank = "";
+    for (const char *at = shown; *at != '\0';) {
+        const size_t size = strcspn(at, "|");
+        if (strcspn(at, "[<=ABCDEFGHIJKLMNOPQRSTUVWXYZ") >= size) {
+            fprintf(file, "%s%.*s", blank, (int)size, at);
+            blank = " ";
+        }
+        at += size + (at[size] == '|');
+    }
+}
+
+/* A value that is a word, or words, of a few: also where others are taken. */
+static bool has_choices(const struct dvi_option *o)
+{
+    return o->value == DVI_VALUE_CHOICE ||
+           (o->value == DVI_VALUE_TEXT && strchr(o->shown, '|') != NULL);
+}
+
+/* "T", "T[,T]", "[T]...", "LIST...": names of targets. */
+static bool are_targets(const char *shown)
+{
+    shown += *shown == '[';
+    return (shown[0] == 'T' && strchr("[,]", shown[1]) != NULL) || strncmp(shown, "LIST", 4) == 0;
+}
+
+static void target_names(FILE *file)
+{
+    fputs("default-intel", file);
+    const struct devimg_target *target = NULL;
+    for (uint32_t i = 0; (target = devimg_target_at(i)) != NULL; i++)
+        fprintf(file, " %s", target->name);
 }
 
 static void bash_values(FILE *file, const struct dvi_command *command)
@@ -16,25 +45,31 @@ static void bash_values(FILE *file, const struct dvi_command *command)
     const struct dvi_option *o = NULL;
     fprintf(file, "    '%s')\n        case $previous in\n", command->name);
     for (size_t i = 0; (o = dvi_option_at(command, i)) != NULL; i++) {
-        if (o->value == DVI_VALUE_NONE)
+        if (o->value == DVI_VALUE_NONE || !dvi_option_listed(command, o))
             continue;
         fprintf(file, "        --%s", o->name);
         if (o->letter != 0)
             fprintf(file, " | -%c", o->letter);
         fputs(") ", file);
-        if (o->value == DVI_VALUE_CHOICE) {
+        if (has_choices(o)) {
             fputs("words='", file);
             choices(file, o->shown);
             fputs("' ;;\n", file);
+        } else if (are_targets(o->shown)) {
+            fputs("words=$targets list=1 ;;\n", file);
         } else {
             fputs(o->value == DVI_VALUE_FILE ? "files=1 ;;\n" : "words='' ;;\n", file);
         }
     }
     fputs("        *)\n            words='", file);
     for (size_t i = 0; (o = dvi_option_at(command, i)) != NULL; i++)
-        fprintf(file, "%s--%s", i > 0 ? " " : "", o->name);
+        if (dvi_option_listed(command, o))
+            fprintf(file, "%s--%s", i > 0 ? " " : "", o->name);
     fprintf(file, "'\n%s            ;;\n        esac\n        ;;\n",
-            command->completes_files ? "            [[ $current == -* ]] || files=1\n" : "");
+            command->completes_files ? "            [[ $current == -* ]] || files=1\n"
+            : are_targets(command->words)
+                ? "            [[ $current == -* ]] || words=$targets list=1\n"
+                : "");
 }
 
 /* Is this the first command with its first word? */
@@ -56,6 +91,30 @@ static void first_words(FILE *file)
     for (size_t i = 0; (c = dvi_command_at(i)) != NULL; i++)
         if (is_new_group(i))
             fprintf(file, "%.*s ", (int)dvi_command_group(c, &rest), c->name);
+}
+
+/* Behind `help`: the commands, and behind a group its own. */
+static void bash_help(FILE *file)
+{
+    const struct dvi_command *c = NULL;
+    const char *rest = NULL;
+    fputs("    elif [[ $command == help && $current != -* && $previous != -* ]]; then\n"
+          "        command=''\n"
+          "        case $previous in\n        help) words='",
+          file);
+    first_words(file);
+    fputs("' ;;\n", file);
+    for (size_t i = 0; (c = dvi_command_at(i)) != NULL; i++) {
+        const size_t size = dvi_command_group(c, &rest);
+        if (rest == NULL)
+            continue;
+        if (is_new_group(i))
+            fprintf(file, "        %.*s) words='", (int)size, c->name);
+        fprintf(file, "%s ", rest);
+        if (dvi_command_at(i + 1) == NULL || is_new_group(i + 1))
+            fputs("' ;;\n", file);
+    }
+    fputs("        esac\n", file);
 }
 
 /* The second words of each group, and both words as $command behind them. */
@@ -88,19 +147,28 @@ static void bash_completion(FILE *file)
     fputs("# bash completion for devimg; printed by: devimg help --completion bash\n"
           "_devimg() {\n"
           "    local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}\n"
-          "    local command=${COMP_WORDS[1]} words='' files=''\n"
+          "    local command=${COMP_WORDS[1]} words='' files='' list='' before=''\n"
+          "    local targets='",
+          file);
+    target_names(file);
+    fputs("'\n"
           "    COMPREPLY=()\n"
+          "    # \"--name=value\" is three words to bash\n"
+          "    [[ $previous != '=' ]] || previous=${COMP_WORDS[COMP_CWORD - 2]}\n"
+          "    [[ $current != '=' ]] || current=''\n"
           "    if ((COMP_CWORD == 1)); then\n        words='",
           file);
     first_words(file);
     fputs("--help --version'\n        files=1\n        command=''\n", file);
+    bash_help(file);
     bash_groups(file);
     fputs("    fi\n    case $command in\n    '') ;;\n", file);
     for (size_t i = 0; (c = dvi_command_at(i)) != NULL; i++)
         bash_values(file, c);
     fputs("    *) files=1 ;;\n    esac\n"
+          "    [[ -z $list || $current != *,* ]] || before=${current%,*},\n"
           "    while IFS='' read -r word; do COMPREPLY+=(\"$word\"); done < <(\n"
-          "        compgen -W \"$words\" -- \"$current\"\n"
+          "        compgen -P \"$before\" -W \"$words\" -- \"${current#\"$before\"}\"\n"
           "        [[ $files ]] && compgen -f -- \"$current\"\n"
           "    )\n}\n"
           "complete -o filenames -F _devimg devimg\n",
@@ -130,10 +198,12 @@ static void zsh_option(FILE *file, const struct dvi_option *o, bool letter)
     putc('[', file);
     zsh_text(file, o->help);
     putc(']', file);
-    if (o->value == DVI_VALUE_CHOICE) {
+    if (has_choices(o)) {
         fprintf(file, ":%s:(", o->name);
         choices(file, o->shown);
         putc(')', file);
+    } else if (o->value != DVI_VALUE_NONE && are_targets(o->shown)) {
+        fputs(":targets:_sequence compadd -a targets", file);
     } else if (o->value != DVI_VALUE_NONE) {
         fprintf(file, ":%s:%s", o->shown, o->value == DVI_VALUE_FILE ? "_files" : "");
     }
@@ -174,28 +244,59 @@ static void zsh_groups(FILE *file)
     }
 }
 
+/* Behind `help`: the commands, which are still those of the first word; behind a group its own. */
+static void zsh_help(FILE *file)
+{
+    const struct dvi_command *c = NULL;
+    const char *rest = NULL;
+    fputs("if [[ $command == help && $PREFIX != -* && $words[CURRENT-1] != -* ]]; then\n"
+          "    case $words[CURRENT-1] in\n"
+          "    help) (( CURRENT == 2 )) && { _describe command commands; return } ;;\n",
+          file);
+    for (size_t i = 0; (c = dvi_command_at(i)) != NULL; i++) {
+        const size_t size = dvi_command_group(c, &rest);
+        if (rest == NULL)
+            continue;
+        if (is_new_group(i))
+            fprintf(file, "    %.*s) commands=(\n", (int)size, c->name);
+        fprintf(file, "        '%s:", rest);
+        zsh_text(file, c->summary);
+        fputs("'\n", file);
+        if (dvi_command_at(i + 1) == NULL || is_new_group(i + 1))
+            fputs("        ); _describe command commands; return ;;\n", file);
+    }
+    fputs("    esac\nfi\n", file);
+}
+
 static void zsh_completion(FILE *file)
 {
     const struct dvi_command *c = NULL;
     const struct dvi_option *o = NULL;
     fputs("#compdef devimg\n# zsh completion for devimg; printed by: devimg help --completion zsh\n"
-          "local -a commands\ncommands=(\n",
+          "local -a commands targets\ntargets=(",
           file);
+    target_names(file);
+    fputs(")\ncommands=(\n", file);
     zsh_first_words(file);
     fputs(")\nif (( CURRENT == 2 )); then\n    _describe command commands\n    _files\n    return\n"
           "fi\nlocal command=$words[2]\nshift words\n(( CURRENT-- ))\n",
           file);
     zsh_groups(file);
+    zsh_help(file);
     fputs("case $command in\n", file);
     for (size_t i = 0; (c = dvi_command_at(i)) != NULL; i++) {
         fprintf(file, "'%s')\n    _arguments -s \\\n", c->name);
         for (size_t k = 0; (o = dvi_option_at(c, k)) != NULL; k++) {
+            if (!dvi_option_listed(c, o))
+                continue;
             zsh_option(file, o, false);
             if (o->letter != 0)
                 zsh_option(file, o, true);
         }
         fprintf(file, "        '*::%s:%s'\n    ;;\n", c->completes_files ? "file" : "word",
-                c->completes_files ? "_files" : "");
+                c->completes_files      ? "_files"
+                : are_targets(c->words) ? "_sequence compadd -a targets"
+                                        : "");
     }
     fputs("*) _files ;;\nesac\n", file);
 }

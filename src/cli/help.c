@@ -76,7 +76,8 @@ void dvi_print_help(FILE *file, const struct dvi_command *command)
     paragraphs(file, command->text);
     fputs("\nOptions:\n", file);
     for (size_t i = 0; (o = dvi_option_at(command, i)) != NULL; i++)
-        print_option(file, o);
+        if (dvi_option_listed(command, o))
+            print_option(file, o);
     fputs("\nExamples:\n", file);
     for (const char *at = command->examples; dvi_next_example(&at, &e);)
         fprintf(file, "  %.*s\n      %.*s\n", e.command_size, e.command, e.text_size, e.text);

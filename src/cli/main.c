@@ -62,8 +62,7 @@ static const struct dvi_command *nearest_command(int count, const char *const *w
     return nearest;
 }
 
-/* The commands of a group: "sycl detect, sycl targets"; false: there is no such group. */
-static bool print_group(const char *name)
+bool dvi_print_group(FILE *file, const char *name)
 {
     bool found = false;
     for (size_t i = 0; i < COMMANDS; i++) {
@@ -72,9 +71,12 @@ static bool print_group(const char *name)
         if (rest == NULL || strlen(name) != size || strncmp(commands[i]->name, name, size) != 0)
             continue;
         if (!found)
-            fprintf(stderr, "devimg %s: name one of its commands:\n", name);
+            fprintf(
+                file,
+                "devimg %s: name one of its commands; \"devimg help %s COMMAND\" tells of it:\n",
+                name, name);
         found = true;
-        fprintf(stderr, "  devimg %-18s %s\n", commands[i]->name, commands[i]->summary);
+        fprintf(file, "  devimg %-18s %s\n", commands[i]->name, commands[i]->summary);
     }
     return found;
 }
@@ -90,7 +92,7 @@ enum dvi_exit dvi_command_unknown(int count, const char *const *words, bool may_
     if (nearest != NULL)
         return dvi_usage(NULL, "%s%s%s: did you mean \"devimg %s\"?", before, words[0], behind,
                          nearest->name);
-    if (print_group(words[0]))
+    if (dvi_print_group(stderr, words[0]))
         return DVI_EXIT_USAGE;
     return dvi_usage(NULL, "%s%s%s", before, words[0], behind);
 }
@@ -150,6 +152,12 @@ static enum dvi_exit run(const struct dvi_command *command, bool named, int coun
     return status;
 }
 
+/* "devimg sycl --help" */
+static bool asks_for_group(int count, char *const *words)
+{
+    return count == 3 && (strcmp(words[2], "--help") == 0 || strcmp(words[2], "-h") == 0);
+}
+
 int main(int count, char **words)
 {
     dvi_guard_mappings();
@@ -164,6 +172,9 @@ int main(int count, char **words)
     const struct dvi_command *command = dvi_command_find(count - 1, first, &used);
     if (command != NULL)
         return (int)run(command, true, count - 1 - used, words + 1 + used);
+    struct dvi_output out = { .file = stdout };
+    if (asks_for_group(count, words) && dvi_print_group(out.file, words[1]))
+        return (int)dvi_output_end(&out);
     if (words[1][0] == '-' || is_path(words[1])) /* devimg FILE... is devimg list FILE... */
         return (int)run(&dvi_command_list, false, count - 1, words + 1);
     return (int)dvi_command_unknown(count - 1, first, true);

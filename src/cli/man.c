@@ -89,7 +89,8 @@ static void man_command(FILE *file, const struct dvi_command *command)
     man_paragraphs(file, command->text);
     fputs(".SH OPTIONS\n", file);
     for (size_t i = 0; (o = dvi_option_at(command, i)) != NULL; i++)
-        man_option(file, o);
+        if (dvi_option_listed(command, o))
+            man_option(file, o);
     fputs(".SH EXAMPLES\n", file);
     for (const char *at = command->examples; dvi_next_example(&at, &e);) {
         fputs(".TP\n.B ", file);

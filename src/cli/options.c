@@ -58,6 +58,12 @@ const struct dvi_option *dvi_option_at(const struct dvi_command *command, size_t
     return index < read ? &reading[index] : NULL;
 }
 
+bool dvi_option_listed(const struct dvi_command *command, const struct dvi_option *option)
+{
+    return command == NULL || option->id >= DVI_OPTION_OWN || option->id == DVI_OPTION_POLICY_KEY ||
+           (command->unlisted & DVI_UNLISTED(option->id)) == 0;
+}
+
 enum dvi_exit dvi_usage(const struct dvi_command *command, const char *format, ...)
 {
     char text[1024];

@@ -39,6 +39,8 @@ enum dvi_option_id {
     DVI_OPTION_OWN         /* a command numbers its own from here */
 };
 
+#define DVI_UNLISTED(id) (1U << (id)) /* of the shared ones */
+
 struct dvi_option {
     int id;
     const char *name; /* without the two dashes */
@@ -76,7 +78,8 @@ struct dvi_command {
     const char *text;     /* paragraphs between empty lines; each one line in the source */
     const struct dvi_option *options; /* its own */
     size_t option_count;
-    bool reads_files;     /* takes the options about limits and workers */
+    bool reads_files;  /* takes the options about limits and workers */
+    unsigned unlisted; /* DVI_UNLISTED() of shared options that it takes and that change nothing */
     const char *examples; /* lines "COMMAND\tWHAT IT DOES" */
     enum dvi_exit (*run)(struct dvi_line *line);
     /* instead of `run` when the line is wrong and that was said; NULL: nothing to do */
@@ -94,11 +97,16 @@ const struct dvi_command *dvi_command_find(int count, const char *const *words, 
 /** "devimg: no command NAME: did you mean ...", or the commands of a group ("sycl"), on stderr;
  *  returns DVI_EXIT_USAGE. */
 enum dvi_exit dvi_command_unknown(int count, const char *const *words, bool may_be_file);
+/** The commands of a group ("sycl"); false: there is no such group. */
+bool dvi_print_group(FILE *file, const char *name);
 /** Bytes of the first word of a command's name, and the second word; NULL where it has one. */
 size_t dvi_command_group(const struct dvi_command *command, const char **rest);
 
 /** The options of a command, its own first; NULL past the end. `command` NULL: the shared ones. */
 const struct dvi_option *dvi_option_at(const struct dvi_command *command, size_t index);
+
+/** Whether help, man page and completion name it; `command` NULL: yes. */
+bool dvi_option_listed(const struct dvi_command *command, const struct dvi_option *option);
 
 /**
  * Parse the words after the command's name: options and words may mix, "--" ends the options.

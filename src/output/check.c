@@ -54,6 +54,9 @@ static void print_verdict(struct dvi_output *out, bool failing)
     dvi_style_on(out, failing ? DVI_RED : DVI_GREEN);
     fputs(failing ? "FAIL" : "pass", out->file);
     dvi_style_off(out);
+    if (!failing && out->unasked)
+        fputs(", asked for nothing but damage and registration (ask with --targets or --policy)",
+              out->file);
 }
 
 static void check_text(struct dvi_output *out, const struct devimg_file *file, const char *path,

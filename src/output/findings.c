@@ -237,8 +237,40 @@ static size_t count_targets(const struct fold *fold) /* sorted by target */
     return count;
 }
 
+/* "(12.55.8" of a message that names its target with its IP version; size 0: it does not. */
+static size_t named_ip(const struct devimg_finding *f, const char **ip)
+{
+    const char *rest = NULL, *at = named_target(f, &rest);
+    *ip = at != NULL ? at + strlen(f->target) + 1 : "";
+    return at != NULL ? (size_t)(rest - *ip) : 0;
+}
+
+/* The IP versions of the targets of a fold, which is sorted by target; 0: some have none. */
+static size_t count_ips(const struct fold *fold)
+{
+    enum { MOST = 128 }; /* names of targets are few */
+    const char *ips[MOST];
+    size_t sizes[MOST], count = 0;
+    for (size_t i = 0; i < fold->count && count < MOST; i++) {
+        const struct devimg_finding *f = fold->items[i].finding;
+        if (i > 0 && dvi_compare_text(f->target, fold->items[i - 1].finding->target) == 0)
+            continue;
+        const char *ip = NULL;
+        const size_t size = named_ip(f, &ip);
+        size_t k = 0;
+        while (k < count && (sizes[k] != size || memcmp(ips[k], ip, size) != 0))
+            k++;
+        if (size < 2 || ip[1] < '0' || ip[1] > '9') /* "(no IP version" */
+            return 0;
+        ips[k] = ip;
+        sizes[k] = size;
+        count += k == count;
+    }
+    return count < MOST ? count : 0;
+}
+
 /* A message that names one of several targets names their number instead. */
-static void print_message(FILE *file, const struct devimg_finding *f, size_t targets)
+static void print_message(FILE *file, const struct devimg_finding *f, size_t targets, size_t ips)
 {
     const char *rest = NULL;
     const char *at = targets > 1 ? named_target(f, &rest) : NULL;
@@ -249,6 +281,8 @@ static void print_message(FILE *file, const struct devimg_finding *f, size_t tar
     }
     dvi_escape(file, before);
     fprintf(file, "%zu targets", targets);
+    if (ips > 0 && ips < targets)
+        fprintf(file, " (%zu IP version%s)", ips, ips == 1 ? "" : "s");
     dvi_escape(file, rest + 1);
     free(before);
 }
@@ -295,7 +329,7 @@ static void print_fold(const struct dvi_output *out, const struct devimg_file *f
     const size_t modules = count_modules(fold);
     qsort(fold->items, fold->count, sizeof *fold->items, by_target);
     const size_t targets = count_targets(fold);
-    print_message(out->file, f, targets);
+    print_message(out->file, f, targets, count_ips(fold));
     putc('\n', out->file);
     if (fold->count > 1)
         print_more(out->file, fold, targets, modules);

@@ -25,6 +25,7 @@ struct dvi_output {
     unsigned verbose;
     bool verdict; /* `check`: every record passes or fails */
     bool strict;  /* warnings fail as well */
+    bool unasked; /* `check`: no policy, so that a pass proves little; said in its first line */
     /* the rest is for output/ */
     struct dvi_json j;
     uint64_t record_count, note_count, warning_count, error_count;

@@ -184,7 +184,9 @@ static enum devimg_status read_pins(struct dvi_gtest *out, struct presets *prese
     if (presets->names.count == 0)
         return dvi_fail_plain(err, DEVIMG_MALFORMED, text.source,
                               "no line \"presets\" with their names between tabs");
-    if (!find_preset(presets, dvi_view_of(out->preset, strlen(out->preset), NULL)))
+    out->preset_unknown =
+        !find_preset(presets, dvi_view_of(out->preset, strlen(out->preset), NULL));
+    if (out->preset_unknown)
         return dvi_fail_plain(err, DEVIMG_MALFORMED, text.source,
                               "unknown preset \"%.60s\": line \"presets\" does not name it",
                               out->preset);

@@ -38,6 +38,7 @@ struct dvi_gtest_group;
 struct dvi_gtest {
     struct dvi_file pins_file, list_file;
     const char *preset;
+    bool preset_unknown; /* the pins file does not name it: reading it said MALFORMED */
     DVI_LIST(struct dvi_gtest_pin) pins; /* of the preset, by suite, type, test */
     DVI_LIST(struct dvi_gtest_suite) suites;
     DVI_LIST(struct dvi_gtest_group) groups;

@@ -751,6 +751,86 @@ static void ratchet_allows_what_it_lists_and_nothing_larger(void **state)
     assert_non_null(strstr(finding_at(w, 1)->message, "100, 0, 0"));
 }
 
+/* "-" is unknown, not 0 and not anything. */
+static void ratchet_of_what_was_not_stated_allows_no_number(void **state)
+{
+    struct world *w = *state;
+    set(w, "scratch.ratchet",
+        file_of(w, "scratch.tsv",
+                "silent\t*\t64\t-\t0\n"
+                "states\t*\t64\t-\t0\n"
+                "stopped\t*\t64\t32\t0\n"));
+    const uint32_t i = native(w, module_of(w, NULL, "silent", "states"), "adl-s", DVI_IP(12, 2, 0));
+    struct devimg_kernel *silent = kernel_of(w, i, "silent");
+    silent->private_size = 64;
+    silent->spill_size = DEVIMG_UNKNOWN;
+    struct devimg_kernel *states = kernel_of(w, i, "states");
+    states->private_size = 64;
+    states->spill_size = 8;
+    struct devimg_kernel *stopped = kernel_of(w, i, "stopped");
+    stopped->private_size = 64;
+    stopped->spill_size = DEVIMG_UNKNOWN;
+    check_file(w);
+    expect(w, "error scratch scratch-grew 0 states adl-s\n");
+    assert_non_null(strstr(finding_at(w, 0)->message, "spill 8,"));
+    assert_non_null(strstr(finding_at(w, 0)->message, "allows 64, not stated, 0"));
+    finish(w);
+    expect(w, ""); /* that "stopped" states no spill any more is no reason to lower its line */
+}
+
+static void ratchet_that_is_written_allows_what_is_used_and_no_more(void **state)
+{
+    struct world *w = *state;
+    char path[160], text[512] = "";
+    (void)snprintf(path, sizeof path, "%s/written.tsv", w->folder);
+    set(w, "scratch", "none");
+    const uint32_t m = module_of(w, NULL, "k", "l");
+    const uint32_t a = native(w, m, "rpl-s", DVI_IP(12, 2, 0));
+    kernel_of(w, a, "k")->private_size = 64;
+    kernel_of(w, a, "l"); /* uses none: no line */
+    const uint32_t b = native(w, m, "lnl-m", DVI_IP(20, 4, 4));
+    struct devimg_kernel *k = kernel_of(w, b, "k");
+    k->private_size = DEVIMG_UNKNOWN;
+    k->spill_size = DEVIMG_UNKNOWN;
+    k->scratch_size = 256;
+    image_of(w, module_of(w, NULL, "x", NULL), DEVIMG_FORMAT_PATCHTOKEN, "adl-s", DVI_IP(12, 2, 0));
+    check_file(w);
+    assert_int_equal(devimg_report_write_ratchet(w->report, path, 0, &err), DEVIMG_OK);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    text[fread(text, 1, sizeof text - 1, file)] = '\0';
+    assert_int_equal(fclose(file), 0);
+    assert_non_null(strstr(text, "\nk\tadl-s\t64\t-\t0\n"));
+    assert_non_null(strstr(text, "\nk\tlnl-m\t-\t-\t256\n"));
+    assert_non_null(strstr(text, "# unknown, and not listed: kernels of 1 image\n"));
+    assert_null(strstr(text, "\nl\t"));
+    assert_int_equal(devimg_report_write_ratchet(w->report, path, 0, &err), DEVIMG_IO);
+    assert_int_equal(devimg_report_write_ratchet(w->report, path, 1, &err), DEVIMG_OK);
+    devimg_report_free(w->report);
+    w->report = NULL;
+    set(w, "scratch.ratchet", path);
+    check_file(w);
+    expect(w, "note scratch scratch-unknown - - adl-s\n");
+}
+
+static void ratchet_is_not_written_of_what_was_not_looked_at(void **state)
+{
+    struct world *w = *state;
+    char path[160];
+    (void)snprintf(path, sizeof path, "%s/written.tsv", w->folder);
+    const uint32_t i = native(w, module_of(w, NULL, "k", NULL), "adl-s", DVI_IP(12, 2, 0));
+    kernel_of(w, i, "k\tk")->private_size = 64;
+    set(w, "scratch", "any");
+    check_file(w);
+    assert_int_equal(devimg_report_write_ratchet(w->report, path, 0, &err), DEVIMG_UNSUPPORTED);
+    devimg_report_free(w->report);
+    w->report = NULL;
+    set(w, "scratch", "none"); /* a name that would break its line */
+    check_file(w);
+    assert_int_equal(devimg_report_write_ratchet(w->report, path, 0, &err), DEVIMG_UNSUPPORTED);
+    assert_int_not_equal(access(path, F_OK), 0);
+}
+
 static void image_that_states_no_scratch_is_said_once(void **state)
 {
     struct world *w = *state;
@@ -787,6 +867,35 @@ static void gap_matches_the_name_that_text_output_shows(void **state)
     native(w, module_of(w, NULL, "_ZTSN3app3fooIfEE", NULL), "adl-s", DVI_IP(12, 2, 0));
     check_file(w);
     expect(w, "note targets gap 0 _ZTSN3app3fooIfEE lnl-m\n");
+}
+
+/* What a message shows of a kernel is a pattern that a gap may have. */
+static void name_in_a_message_is_a_pattern_that_matches(void **state)
+{
+    static const char name[] = "_ZTSN3app3fooIfEE", other[] = "l";
+    char longest[200], gap[256], expected[600];
+    struct world *w = *state;
+    memset(longest, 'k', sizeof longest - 1);
+    longest[sizeof longest - 1] = '\0';
+    set(w, "targets", "lnl-m,adl-s");
+    native(w, module_of(w, NULL, longest, NULL), "adl-s", DVI_IP(12, 2, 0));
+    native(w, module_of(w, NULL, name, other), "adl-s", DVI_IP(12, 2, 0));
+    check_file(w);
+    (void)snprintf(expected, sizeof expected,
+                   "error targets missing-ip 0 %s lnl-m\nerror targets missing-ip 1 - lnl-m\n",
+                   longest);
+    expect(w, expected);
+    const char *shown = strrchr(finding_at(w, 0)->message, ' ') + 1;
+    assert_true(strlen(shown) < sizeof longest - 1 && shown[strlen(shown) - 1] == '*');
+    assert_non_null(strstr(finding_at(w, 1)->message, "app::foo<float>, l"));
+    (void)snprintf(gap, sizeof gap, "%s without lnl-m: it crashes", shown);
+    devimg_report_free(w->report);
+    w->report = NULL;
+    set(w, "gaps", gap);
+    check_file(w);
+    (void)snprintf(expected, sizeof expected,
+                   "note targets gap 0 %s lnl-m\nerror targets missing-ip 1 - lnl-m\n", longest);
+    expect(w, expected);
 }
 
 /* S3-11. */
@@ -1162,9 +1271,13 @@ int main(void)
         TEST(scratch_is_an_error_only_when_the_policy_says_none),
         TEST(unasked_scratch_is_one_note),
         TEST(ratchet_allows_what_it_lists_and_nothing_larger),
+        TEST(ratchet_of_what_was_not_stated_allows_no_number),
+        TEST(ratchet_that_is_written_allows_what_is_used_and_no_more),
+        TEST(ratchet_is_not_written_of_what_was_not_looked_at),
         TEST(image_that_states_no_scratch_is_said_once),
         TEST(gap_covers_modules_of_which_every_kernel_matches),
         TEST(gap_matches_the_name_that_text_output_shows),
+        TEST(name_in_a_message_is_a_pattern_that_matches),
         TEST(gap_by_unit_matches_the_unit),
         TEST(gap_of_one_name_leaves_the_other_name_of_its_version),
         TEST(unneeded_gap_is_a_note_and_one_off_the_list_a_warning),
