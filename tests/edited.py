@@ -228,6 +228,18 @@ class Edited:
                   if f["severity"] == "error"]
         self.say(status == 1 and errors == [(["rdc.o"], "no-device-code")], "bitcode in one member", status, errors)
 
+    def files_without_a_fallback(self):
+        """No SPIR-V stands in them, so none is registered: bitcode and code for the CPU are no excuse."""
+        for name in ("axpy.hcf", "lib_hcf.so", "lib_cpu_sections.so", "basic_x86_64.oclelf", "zfat_generic_ir.ar",
+                     "obj_packager.o"):
+            status, r = self.record("check", "--fallback", "spir64", os.path.join(self.intel, name))
+            codes = [f["code"] for f in r["findings"] if f["severity"] == "error"]
+            self.say(status == 1 and "missing-fallback" in codes, name + " has no fallback", status, codes)
+        for name in ("lib_cpu.so", "basic.spv", "empty.spv", "lib_aot.so", "obj_bundle.o"):
+            status, r = self.record("check", "--fallback", "spir64", os.path.join(self.intel, name))
+            codes = [f["code"] for f in r["findings"] if f["code"] == "missing-fallback"]
+            self.say(status == 0 and not codes, name + " lacks no fallback", status, codes)
+
     def family_only_kernels(self):
         path = os.path.join(self.intel, "sg16_dg2-g11.zebin")  # states its product family: DG2
         for target, count in (("dg2-g11", 1), ("dg2-g10", 1), ("bmg-g21", 0)):
@@ -260,6 +272,7 @@ class Edited:
         self.members_that_are_not_read()
         self.files_that_check_writes()
         self.bitcode_in_a_library()
+        self.files_without_a_fallback()
         self.family_only_kernels()
         self.same_answer_from_any_thread()
         self.many_broken_images()
