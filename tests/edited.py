@@ -203,6 +203,12 @@ class Edited:
             status, r = self.record("list", self.file("unread.a", b"!<arch>\n" + ar_member(b"m/", data)))
             self.say((alone, status) == (3, 1) and b"does not read it" in err and
                      "does not read it" in json.dumps(r["findings"]), "not read: " + name, alone, status, err)
+            for asked in ("--targets", "--fallback"):
+                status, r = self.record("check", asked, "spir64" if asked == "--fallback" else "dg2-g10",
+                                        os.path.join(self.folder, "unread.a"))
+                said = [f["message"] for f in r["findings"] if f["code"] == "no-device-code"]
+                self.say(status == 1 and len(said) == 1 and "could be read" in said[0], asked + " of unread " + name,
+                         status, said)
 
     def files_that_check_writes(self):
         good, gone = os.path.join(self.intel, "lib_sg8.so"), os.path.join(self.folder, "gone.so")

@@ -59,6 +59,16 @@ bool dvi_needs_fallback(const struct dvi_check *check, const struct devimg_modul
     return may_have_kernels(check, module, is_code);
 }
 
+const char dvi_hint_of_damage[] = "see what is said of the parts that could not be read";
+
+bool dvi_is_partly_read(const struct dvi_check *check)
+{
+    for (uint32_t i = 0; i < check->in->record_count; i++)
+        if (check->in->records[i]->status >= DEVIMG_RECORD_DAMAGED)
+            return true;
+    return false;
+}
+
 bool dvi_is_generic_ir(const struct dvi_check *check, const struct devimg_module *module)
 {
     for (uint32_t i = 0; i < module->image_count; i++)

@@ -69,8 +69,11 @@ static enum devimg_status run(struct dvi_check *check, struct devimg_error *err)
         check->target_count == 0) { /* else the rule targets says it */
         struct devimg_finding f = dvi_finding_of(DEVIMG_ERROR, "no-device-code",
                                                  check->in->record_count > 0 ? 0 : DEVIMG_NONE);
-        f.message = "the file has no device code, and the policy asks for a fallback";
-        f.hint = "compile and link with -fsycl";
+        const bool is_partly_read = dvi_is_partly_read(check);
+        f.message = is_partly_read
+                        ? "no device code could be read, and the policy asks for a fallback"
+                        : "the file has no device code, and the policy asks for a fallback";
+        f.hint = is_partly_read ? dvi_hint_of_damage : "compile and link with -fsycl";
         return dvi_say(check, &f, err);
     }
     for (uint32_t i = 0; i < check->in->module_count; i++)

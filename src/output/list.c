@@ -206,9 +206,10 @@ static void target_rows(struct dvi_table *table, const void *data)
         const struct dvi_group *group = &s->groups.items[i];
         const struct devimg_image *image = group->first;
         char ip[DVI_SIZE_ROOM];
-        dvi_cell(table, image->target != NULL               ? image->target
-                        : group->class == DVI_CLASS_ARCHIVE ? "(archives)"
-                                                            : "(not stated)");
+        if (image->target != NULL)
+            dvi_target_cell(table, image);
+        else
+            dvi_cell(table, group->class == DVI_CLASS_ARCHIVE ? "(archives)" : "(not stated)");
         dvi_cell(table, dvi_ip_or_null(image->ip_version, ip));
         dvi_cell_format(table, "%s%s", devimg_format_name(image->format),
                         group->class == DVI_CLASS_SUPPORT    ? " (support)"
@@ -260,7 +261,9 @@ static void print_special(const struct dvi_output *out, const struct dvi_summary
     if (s->family_count > 0) {
         fputs("family only: ", file);
         dvi_print_count(file, s->family_count, "image");
-        fputs(" without an IP version; the target is that of the product family\n", file);
+        fputs(
+            " without an IP version: for some target of its product family, and counted for each\n",
+            file);
     }
 }
 
@@ -324,7 +327,7 @@ static void image_rows(struct dvi_table *table, const void *data)
         index_cell(table, dvi_image_within(file, image->record, i));
         index_cell(table, dvi_image_within(file, image->record, image->parent));
         index_cell(table, module_within(file, image->record, image->module));
-        dvi_cell(table, image->target);
+        dvi_target_cell(table, image);
         dvi_cell_format(table, "%s%s", devimg_format_name(image->format),
                         image->support ? " (support)" : "");
         if (image->offset == DEVIMG_UNKNOWN)
