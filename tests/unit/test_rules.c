@@ -474,7 +474,8 @@ static void image_that_is_only_labelled_spirv_is_met_by_the_fallback_rule(void *
     assert_int_equal(devimg_open_bytes(bytes, sizeof bytes, "b", NULL, &file, &err), DEVIMG_OK);
     assert_int_equal(devimg_report_new(w->policy, &w->report, &err), DEVIMG_OK);
     assert_int_equal(devimg_report_add(w->report, file, &w->first, &w->count, &err), DEVIMG_OK);
-    expect(w, "error damaged unsupported - - -\n");
+    expect(w, "error damaged unsupported - - -\n"
+              "error fallback missing-fallback 0 - spir64\n");
     devimg_close(file);
 }
 
@@ -673,6 +674,10 @@ static void stated_aspects_count_before_what_kernels_declare(void **state)
     w->images[b].aspects = fp64;
     w->images[a].aspect_count = w->images[b].aspect_count = 1;
     kernel_of(w, a, "k")->features = DEVIMG_FEATURE_FP64;
+    const uint32_t functions = spirv(w, module_of(w, NULL, NULL, NULL));
+    w->images[functions].kernel_count = 0; /* no kernel of it can lack anything */
+    w->images[functions].aspects = fp64;
+    w->images[functions].aspect_count = 1;
     check_file(w);
     expect(w, "error features needs-fp64 1 l adl-s\n");
 }
