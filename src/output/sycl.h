@@ -5,6 +5,7 @@
 
 #include "output/output.h"
 
+struct dvi_doctor;
 struct dvi_gtest;
 struct dvi_lint;
 struct dvi_sycl_flags;
@@ -13,6 +14,8 @@ struct dvi_sycl_words;
 
 enum dvi_exit dvi_output_sycl_targets(struct dvi_output *out,
                                       const struct dvi_sycl_targets *targets);
+
+enum dvi_exit dvi_output_sycl_doctor(struct dvi_output *out, const struct dvi_doctor *doctor);
 
 enum dvi_exit dvi_output_sycl_gtest(struct dvi_output *out, const struct dvi_gtest *gtest);
 
