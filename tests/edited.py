@@ -165,6 +165,19 @@ class Edited:
         self.say(status == 0 and len(r["images"]) == 40 * 4, "40 compressed archives in a bundle", status,
                  len(r["images"]), r["findings"][:1])
 
+    def bundles_one_after_another(self):
+        zebin = self.fixture("sg16_dg2-g11_ip.zebin")
+        zebin += bytes(-len(zebin) % 16)
+        bundle = clang_bundle(zebin, zebin)
+        for name, data, offsets in (("two", bundle * 2, []), ("padding behind", bundle + bytes(4096 + 5) + bundle, []),
+                                    ("junk behind", bundle * 2 + b"junk", [2 * len(bundle)]),
+                                    ("an empty one first", clang_bundle() + bundle * 2, [])):
+            status, r = self.record("list", self.file("row.bundle", data))
+            images = 2 * data.count(b"__CLANG") - 2 * data.startswith(clang_bundle())
+            self.say(status == (1 if offsets else 0) and len(r["images"]) == images and
+                     [f["offset"] for f in r["findings"]] == offsets, "bundles: " + name, status, r["findings"],
+                     len(r["images"]))
+
     def members_of_odd_names(self):
         code = self.fixture("lib_aot.o")
         for name in (b"__.SYMDEF_gpu.o/", b"/<gpu>/"):
@@ -242,6 +255,7 @@ class Edited:
         self.images_side_by_side()
         self.deep_bundle_beside_a_library()
         self.bundle_of_compressed_archives()
+        self.bundles_one_after_another()
         self.members_of_odd_names()
         self.members_that_are_not_read()
         self.files_that_check_writes()

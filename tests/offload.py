@@ -142,16 +142,21 @@ class Offload:
             entries = self.entries()[:1] if version == 1 else self.entries()
             data = offload_binary(version, entries)
             for name, path in (("loose", self.file("v.bin", data)),
-                               ("section", self.object("v.o", ".llvm.offloading", data + data))):
+                               ("two loose", self.file("vv.bin", data + bytes(8) + data + bytes(16))),
+                               ("two in a section", self.object("v.o", ".llvm.offloading", data + data))):
                 status, r = self.record("list", path)
                 with open(path, "rb") as f:
                     whole = f.read()
-                here = [e for e in entries if e[3] is not None] * (2 if name == "section" else 1)
+                here = [e for e in entries if e[3] is not None] * (2 if "two" in name else 1)
                 same = len(here) == len(r["images"]) and all(
                     i["bundle"] == "offload-binary" and i["offload"] == e[0] and
                     i["entry_id"] == e[1] + ("-" + e[2] if e[2] else "") and
                     whole[i["offset"]:i["offset"] + i["size"]] == e[3] for i, e in zip(r["images"], here))
                 self.say(status == 0 and same, "version %d, %s" % (version, name), status, r)
+            status, r = self.record("list", self.file("junk.bin", data + data + b"junk" * 20))
+            self.say(status == 1 and len(r["images"]) == 2 * len([e for e in entries if e[3] is not None]) and
+                     [f["offset"] for f in r["findings"]] == [2 * len(data)], "version %d, junk behind" % version,
+                     status, r)
 
     def compressed(self):
         for name, compress in (("zstd", zstd), ("zlib", zlib.compress)):
@@ -169,6 +174,10 @@ class Offload:
             status, r = self.record("list", "--max-inflated-size", "1000", path)
             self.say(status == 1 and "max-inflated-size" in json.dumps(r["findings"]), "a limit under " + name,
                      status, r["findings"])
+            two = offload_binary(3, self.entries()[:1], compress) + offload_binary(3, self.entries()[1:], compress)
+            status, r = self.record("kernels", self.file("cc.bin", two))
+            self.say(status == 0 and [i["target"] for i in r["images"]] == ["spir64", "dg2-g11"] and not r["findings"],
+                     "two under " + name, status, r)
         inner = [("sycl", "spir64-unknown-unknown", "", zstd(self.spirv))]
         status, r = self.record("list", self.file("cc.bin", offload_binary(3, inner, zstd)))
         self.say(status == 1 and r["findings"], "compressed inside of compressed", status, r)

@@ -115,6 +115,9 @@ struct dvi_bundle {
     bool (*match)(struct dvi_view v);
     enum devimg_status (*walk)(const struct dvi_placed *outer, struct dvi_found *found,
                                struct devimg_error *err);
+    /* Where several may stand one after another: the one that starts `v`, or all of `v` where it
+     * does not say how long it is. */
+    struct dvi_view (*first)(struct dvi_view v);
     /* The packing is an image itself, and what it holds are images with it as parent. */
     bool is_image;
     /* Packings of an object: `claimed` holds the ranges that earlier rows took. */

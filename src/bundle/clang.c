@@ -112,8 +112,26 @@ static enum devimg_status walk(const struct dvi_placed *outer, struct dvi_found 
     return DEVIMG_OK;
 }
 
+/* It ends behind its last image. */
+static struct dvi_view first(struct dvi_view v)
+{
+    struct entries it = { 0 };
+    uint64_t end = 0;
+    if (entries_begin(v, &it, NULL) != DEVIMG_OK)
+        return v;
+    while (it.left > 0) {
+        struct entry e = { 0 };
+        if (entries_next(&it, &e, NULL) != DEVIMG_OK)
+            return v;
+        const uint64_t image_end = e.image.offset - v.offset + e.image.size;
+        end = image_end > end ? image_end : end;
+    }
+    return dvi_head(v, it.at.at > end ? it.at.at : end);
+}
+
 const struct dvi_bundle dvi_bundle_clang = {
     .name = "clang-bundle",
     .match = match,
+    .first = first,
     .walk = walk,
 };

@@ -243,8 +243,15 @@ static enum devimg_status walk(const struct dvi_placed *outer, struct dvi_found 
     return DEVIMG_OK;
 }
 
+static struct dvi_view first(struct dvi_view v)
+{
+    const uint64_t size = dvi_peek64(v, 8);
+    return size < HEADER_SIZE ? v : dvi_head(v, size);
+}
+
 const struct dvi_bundle dvi_bundle_offload_binary = {
     .name = "offload-binary",
     .match = match,
+    .first = first,
     .walk = walk,
 };

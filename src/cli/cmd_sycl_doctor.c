@@ -25,32 +25,25 @@ static const struct dvi_option options[] = {
 };
 /* clang-format on */
 
-static const char *text_of(const struct dvi_line *line, int id, const char *standard)
+/* Add the parts of "icpx, sycl-ls" to the bits; a part that is none is wrong usage. */
+static enum dvi_exit add_parts(const struct dvi_line *line, const char *text, unsigned *bits)
 {
-    const struct dvi_setting *s = dvi_line_get(line, id);
-    return s != NULL ? s->text : standard;
-}
-
-/* Add the parts of "icpx, sycl-ls" to the bits; NULL: all are known, else what begins one that is not. */
-static const char *add_parts(const char *text, unsigned *bits)
-{
-    for (const char *at = text; *at != '\0';) {
-        at += strspn(at, " ,");
-        size_t size = strcspn(at, ",");
-        const char *next = at + size;
-        while (size > 0 && at[size - 1] == ' ')
-            size--;
+    struct dvi_view rest = dvi_view_of(text, strlen(text), "require"), word = { 0 };
+    while (dvi_next_field(&rest, ',', &word)) {
         unsigned part = 0;
-        while (part < DVI_DOCTOR_PARTS && (strlen(dvi_doctor_names[part]) != size ||
-                                           strncmp(dvi_doctor_names[part], at, size) != 0))
+        word = dvi_trimmed(word);
+        while (part < DVI_DOCTOR_PARTS && !dvi_equals(word, dvi_doctor_names[part]))
             part++;
-        if (size > 0 && part == DVI_DOCTOR_PARTS)
-            return at;
-        if (size > 0)
+        if (word.size > 0 && part == DVI_DOCTOR_PARTS)
+            return dvi_usage(
+                line->command,
+                "--require %.*s: expected ocloc, version, targets, igc, sycl-ls, icpx, "
+                "icx-cl, clang++ or acpp",
+                (int)word.size, (const char *)word.data);
+        if (word.size > 0)
             *bits |= 1U << part;
-        at = next;
     }
-    return NULL;
+    return DVI_EXIT_OK;
 }
 
 /* The settings of --targets and --require, each of which may be given more than once. */
@@ -61,12 +54,8 @@ static enum dvi_exit gather(const struct dvi_line *line, struct dvi_doctor_asked
         const struct dvi_setting *s = &line->settings.items[i];
         if (s->option->id == TARGETS)
             lists[asked->count++] = s->text;
-        const char *wrong = s->option->id == REQUIRE ? add_parts(s->text, &asked->required) : NULL;
-        if (wrong != NULL)
-            return dvi_usage(line->command,
-                             "--require %s: expected ocloc, version, targets, igc, sycl-ls, icpx, "
-                             "icx-cl, clang++ or acpp",
-                             wrong);
+        if (s->option->id == REQUIRE && add_parts(line, s->text, &asked->required) != DVI_EXIT_OK)
+            return DVI_EXIT_USAGE;
     }
     if (asked->count == 0)
         lists[asked->count++] = "default-intel";
@@ -94,9 +83,9 @@ static enum dvi_exit run(struct dvi_line *line)
 {
     const struct dvi_setting *seconds = dvi_line_get(line, TIMEOUT);
     struct dvi_doctor_asked asked = {
-        .ocloc = text_of(line, OCLOC, "ocloc"),
-        .sycl_ls = text_of(line, SYCL_LS, "sycl-ls"),
-        .expect_ocloc = text_of(line, EXPECT_OCLOC, NULL),
+        .ocloc = dvi_line_text(line, OCLOC, "ocloc"),
+        .sycl_ls = dvi_line_text(line, SYCL_LS, "sycl-ls"),
+        .expect_ocloc = dvi_line_text(line, EXPECT_OCLOC, NULL),
         .seconds = seconds != NULL ? (unsigned)seconds->number : DVI_OCLOC_SECONDS,
     };
     struct dvi_arena arena = { 0 };
