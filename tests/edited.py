@@ -203,6 +203,12 @@ class Edited:
             status, r = self.record("list", self.file("unread.a", b"!<arch>\n" + ar_member(b"m/", data)))
             self.say((alone, status) == (3, 1) and b"does not read it" in err and
                      "does not read it" in json.dumps(r["findings"]), "not read: " + name, alone, status, err)
+            for asked in ("--targets", "--fallback"):
+                status, r = self.record("check", asked, "spir64" if asked == "--fallback" else "dg2-g10",
+                                        os.path.join(self.folder, "unread.a"))
+                said = [f["message"] for f in r["findings"] if f["code"] == "no-device-code"]
+                self.say(status == 1 and len(said) == 1 and "could be read" in said[0], asked + " of unread " + name,
+                         status, said)
 
     def files_that_check_writes(self):
         good, gone = os.path.join(self.intel, "lib_sg8.so"), os.path.join(self.folder, "gone.so")
@@ -227,6 +233,18 @@ class Edited:
         errors = [(r["member"], f["code"]) for r in json.loads(out)["files"] for f in r["findings"]
                   if f["severity"] == "error"]
         self.say(status == 1 and errors == [(["rdc.o"], "no-device-code")], "bitcode in one member", status, errors)
+
+    def files_without_a_fallback(self):
+        """No SPIR-V stands in them, so none is registered: bitcode and code for the CPU are no excuse."""
+        for name in ("axpy.hcf", "lib_hcf.so", "lib_cpu_sections.so", "basic_x86_64.oclelf", "zfat_generic_ir.ar",
+                     "obj_packager.o"):
+            status, r = self.record("check", "--fallback", "spir64", os.path.join(self.intel, name))
+            codes = [f["code"] for f in r["findings"] if f["severity"] == "error"]
+            self.say(status == 1 and "missing-fallback" in codes, name + " has no fallback", status, codes)
+        for name in ("lib_cpu.so", "basic.spv", "empty.spv", "lib_aot.so", "obj_bundle.o"):
+            status, r = self.record("check", "--fallback", "spir64", os.path.join(self.intel, name))
+            codes = [f["code"] for f in r["findings"] if f["code"] == "missing-fallback"]
+            self.say(status == 0 and not codes, name + " lacks no fallback", status, codes)
 
     def family_only_kernels(self):
         path = os.path.join(self.intel, "sg16_dg2-g11.zebin")  # states its product family: DG2
@@ -260,6 +278,7 @@ class Edited:
         self.members_that_are_not_read()
         self.files_that_check_writes()
         self.bitcode_in_a_library()
+        self.files_without_a_fallback()
         self.family_only_kernels()
         self.same_answer_from_any_thread()
         self.many_broken_images()

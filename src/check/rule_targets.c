@@ -126,7 +126,7 @@ static enum devimg_status say_unreadable(struct state *s, uint32_t index, uint32
     f.offset = s->check->in->images[image]->offset;
     f.message = "an image of this module could not be read, so which targets it is for cannot be "
                 "told";
-    f.hint = "see what is said of its damage";
+    f.hint = dvi_hint_of_damage;
     return dvi_say(s->check, &f, err);
 }
 
@@ -209,6 +209,10 @@ static enum devimg_status run_modules(struct state *s, struct devimg_error *err)
     const struct dvi_check_input *in = s->check->in;
     const uint32_t file = in->record_count > 0 ? 0 : DEVIMG_NONE;
     bool any_covered = false, said = false;
+    if (in->image_count == 0 && dvi_is_partly_read(s->check))
+        return say_no_code(s->check, file,
+                           "no device code could be read, and the policy asks for targets",
+                           dvi_hint_of_damage, err);
     if (in->image_count == 0)
         return say_no_code(s->check, file,
                            "the file has no device code, and the policy asks for targets", hint,

@@ -7,7 +7,8 @@
  *   words 0 magic 0x07230203, 1 version 0x00MMmm00, 2 generator (tool << 16 | its version),
  *         3 bound, 4 zero; then instructions: word count << 16 | opcode
  *
- * Everything that is needed stands before the first OpFunction: reading stops there.
+ * Everything that is needed stands before the first OpFunction. Functions are walked over where
+ * kernels are read: they end with OpFunctionEnd, and nothing but functions follows the first.
  */
 #include "image/spirv.h"
 
@@ -21,7 +22,8 @@ enum opcode {
     OP_ENTRY_POINT = 15,
     OP_EXECUTION_MODE = 16,
     OP_CAPABILITY = 17,
-    OP_FUNCTION = 54
+    OP_FUNCTION = 54,
+    OP_FUNCTION_END = 56
 };
 enum { MODEL_KERNEL = 6, MODE_SUB_GROUP_SIZE = 35, PHYSICAL32 = 1, PHYSICAL64 = 2 };
 
@@ -65,15 +67,13 @@ static enum devimg_status open_module(struct dvi_view v, struct module *out,
     return DEVIMG_OK;
 }
 
-/* END at the first OpFunction or at the end of the module. */
+/* END at the end of the module. */
 static enum devimg_status next(struct module *m, struct instruction *out, struct devimg_error *err)
 {
     if (m->at >= m->words.size)
         return DEVIMG_END;
     const uint32_t first = word_at(m, m->at);
     *out = (struct instruction){ first & 0xffff, first >> 16, m->at };
-    if (out->opcode == OP_FUNCTION)
-        return DEVIMG_END;
     const uint64_t size = (uint64_t)out->word_count * 4;
     if (size == 0)
         return dvi_fail(err, DEVIMG_MALFORMED, m->words, m->at,
@@ -85,6 +85,36 @@ static enum devimg_status next(struct module *m, struct instruction *out, struct
                         out->opcode, size, m->words.size - m->at);
     m->at += size;
     return DEVIMG_OK;
+}
+
+/* END at the first OpFunction or at the end of the module. */
+static enum devimg_status next_of_preamble(struct module *m, struct instruction *out,
+                                           struct devimg_error *err)
+{
+    DVI_TRY(next(m, out, err));
+    if (out->opcode != OP_FUNCTION)
+        return DEVIMG_OK;
+    m->at = out->at;
+    return DEVIMG_END;
+}
+
+/* Of a module that is cut behind its preamble, or has another behind it, only this tells. */
+static enum devimg_status walk_functions(struct module *m, struct devimg_error *err)
+{
+    struct instruction i = { 0 };
+    bool inside = false;
+    for (;;) {
+        if (!inside && word_at(m, m->at) == MAGIC)
+            return dvi_fail(err, DEVIMG_MALFORMED, m->words, m->at,
+                            "a second SPIR-V module: an image holds one");
+        const enum devimg_status status = next(m, &i, err);
+        if (status == DEVIMG_END && inside)
+            return dvi_fail(err, DEVIMG_TRUNCATED, m->words, m->words.size,
+                            "the SPIR-V module ends inside of a function");
+        if (status != DEVIMG_OK)
+            return status;
+        inside = i.opcode == OP_FUNCTION || (inside && i.opcode != OP_FUNCTION_END);
+    }
 }
 
 /* A text operand: NUL-ended, padded to a word. In a swapped module its bytes are swapped too. */
@@ -137,7 +167,7 @@ static enum devimg_status read_facts(struct module *m, struct dvi_arena *arena,
     struct instruction i = { 0 };
     enum devimg_status status;
     uint64_t kernel_count = 0;
-    while ((status = next(m, &i, err)) == DEVIMG_OK) {
+    while ((status = next_of_preamble(m, &i, err)) == DEVIMG_OK) {
         if (i.opcode == OP_CAPABILITY) {
             uint32_t *added = DVI_ADD(capabilities);
             if (added == NULL)
@@ -303,9 +333,11 @@ static enum devimg_status kernels(struct dvi_view image, struct dvi_kernel_sink 
     struct instruction i = { 0 };
     DVI_TRY(open_module(image, &r.m, err));
     enum devimg_status status;
-    while ((status = next(&r.m, &i, err)) == DEVIMG_OK)
+    while ((status = next_of_preamble(&r.m, &i, err)) == DEVIMG_OK)
         if ((status = take_instruction(&r, &i, err)) != DEVIMG_OK)
             break;
+    if (status == DEVIMG_END)
+        status = walk_functions(&r.m, err);
     join(&r);
     DVI_LIST_FREE(&r.points);
     DVI_LIST_FREE(&r.sizes);

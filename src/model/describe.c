@@ -341,6 +341,11 @@ static enum devimg_status describe_code(struct describing *d, uint32_t index,
     if (image->target == NULL && label != NULL &&
         (image->format == DEVIMG_FORMAT_BITCODE || strcmp(label->kind, "selector") != 0))
         image->target = label->name;
+    if (image->target == NULL && label == NULL && image->format == DEVIMG_FORMAT_BITCODE) {
+        const struct devimg_target *row =
+            facts.triple != NULL ? devimg_target_find(facts.triple) : NULL;
+        image->target = placed->arch != NULL ? placed->arch : row != NULL ? row->name : NULL;
+    }
     if (image->kernel_count == DEVIMG_UNKNOWN)
         image->kernel_count = facts.kernel_count;
     if (format->kernels != NULL && (d->depth == DVI_KERNELS || !placed->entries_known))

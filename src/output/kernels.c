@@ -110,7 +110,7 @@ static void kernel_rows(struct dvi_table *table, const void *data)
     for (size_t i = 0; i < rows->count; i++) {
         const struct devimg_kernel *k = rows->items[i].kernel;
         const struct devimg_image *image = devimg_image_at(rows->file, k->image);
-        dvi_cell(table, image != NULL ? image->target : NULL);
+        dvi_target_cell(table, image);
         sub_group_cell(table, k);
         dvi_cell_number(table, k->code_size);
         dvi_cell_number(table, k->registers);

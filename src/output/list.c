@@ -78,9 +78,10 @@ static void print_fallback(FILE *file, const struct dvi_summary *s)
     if (s->jit_native_modules < s->native_modules)
         fprintf(file, " in %" PRIu32 " of the %" PRIu32 " modules that have native code",
                 s->jit_native_modules, s->native_modules);
-    if (s->native_modules < s->jit_modules)
-        fprintf(file, "; %" PRIu32 " of %" PRIu32 " modules have no native code",
-                s->module_count - s->native_modules, s->module_count);
+    const uint32_t without = s->module_count - s->native_modules - s->unread_modules;
+    if (without > 0)
+        fprintf(file, "; %" PRIu32 " of %" PRIu32 " modules %s no native code", without,
+                s->module_count, without == 1 ? "has" : "have");
 }
 
 /* Whether every module has all these targets; nothing to say where there is one module. */
@@ -133,7 +134,7 @@ static void print_answer(FILE *file, const struct dvi_summary *s)
 {
     if (s->image_count == 0) {
         fputs(!s->damaged ? "no device code"
-              : s->behind ? "device code that devimg does not read yet"
+              : s->behind ? "no device code that devimg reads; a part is not read yet"
                           : "no device code could be read: the file is damaged",
               file);
         return;
@@ -205,9 +206,10 @@ static void target_rows(struct dvi_table *table, const void *data)
         const struct dvi_group *group = &s->groups.items[i];
         const struct devimg_image *image = group->first;
         char ip[DVI_SIZE_ROOM];
-        dvi_cell(table, image->target != NULL               ? image->target
-                        : group->class == DVI_CLASS_ARCHIVE ? "(archives)"
-                                                            : "(not stated)");
+        if (image->target != NULL)
+            dvi_target_cell(table, image);
+        else
+            dvi_cell(table, group->class == DVI_CLASS_ARCHIVE ? "(archives)" : "(not stated)");
         dvi_cell(table, dvi_ip_or_null(image->ip_version, ip));
         dvi_cell_format(table, "%s%s", devimg_format_name(image->format),
                         group->class == DVI_CLASS_SUPPORT    ? " (support)"
@@ -259,7 +261,9 @@ static void print_special(const struct dvi_output *out, const struct dvi_summary
     if (s->family_count > 0) {
         fputs("family only: ", file);
         dvi_print_count(file, s->family_count, "image");
-        fputs(" without an IP version; the target is that of the product family\n", file);
+        fputs(
+            " without an IP version: for some target of its product family, and counted for each\n",
+            file);
     }
 }
 
@@ -323,7 +327,7 @@ static void image_rows(struct dvi_table *table, const void *data)
         index_cell(table, dvi_image_within(file, image->record, i));
         index_cell(table, dvi_image_within(file, image->record, image->parent));
         index_cell(table, module_within(file, image->record, image->module));
-        dvi_cell(table, image->target);
+        dvi_target_cell(table, image);
         dvi_cell_format(table, "%s%s", devimg_format_name(image->format),
                         image->support ? " (support)" : "");
         if (image->offset == DEVIMG_UNKNOWN)

@@ -108,6 +108,14 @@ void dvi_cell(struct dvi_table *t, const char *text)
     t->at = (t->at + 1) % t->count;
 }
 
+void dvi_target_cell(struct dvi_table *t, const struct devimg_image *image)
+{
+    if (image != NULL && image->family_only && image->target != NULL)
+        dvi_cell_format(t, "%s (family)", image->target);
+    else
+        dvi_cell(t, image != NULL ? image->target : NULL);
+}
+
 void dvi_cell_number(struct dvi_table *t, uint64_t number)
 {
     if (number == DEVIMG_UNKNOWN)

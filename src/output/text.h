@@ -37,6 +37,8 @@ void dvi_cell(struct dvi_table *table, const char *text);
 void dvi_cell_number(struct dvi_table *table, uint64_t number);
 void dvi_cell_size(struct dvi_table *table, uint64_t size);
 void dvi_cell_format(struct dvi_table *table, const char *format, ...) DVI_PRINTF(2, 3);
+/** "dg2-g10", or "dg2-g10 (family)" of an image that does not say which of its family; NULL: "-" */
+void dvi_target_cell(struct dvi_table *table, const struct devimg_image *image);
 /** False while the table is measured: then the text of the last column is not needed. */
 bool dvi_table_printing(const struct dvi_table *table);
 

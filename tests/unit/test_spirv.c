@@ -15,7 +15,14 @@
 extern const struct dvi_image_format dvi_image_spirv;
 
 enum { EXTENSION = 10, MEMORY_MODEL = 14, ENTRY_POINT = 15, MODE = 16, CAPABILITY = 17 };
-enum { FUNCTION = 54, MODEL_KERNEL = 6, MODEL_COMPUTE = 5, SUB_GROUP_SIZE = 35, LOCAL_SIZE = 17 };
+enum {
+    FUNCTION = 54,
+    FUNCTION_END = 56,
+    MODEL_KERNEL = 6,
+    MODEL_COMPUTE = 5,
+    SUB_GROUP_SIZE = 35,
+    LOCAL_SIZE = 17
+};
 
 /* A module being written, in one of the two byte orders. */
 struct words {
@@ -355,20 +362,46 @@ static void size_that_is_no_multiple_of_4_is_truncated(void **state)
     free(w.bytes);
 }
 
-static void reading_stops_at_the_first_function(void **state)
+/* A module with a kernel and one function (5 words); `ended`: with its OpFunctionEnd. */
+static struct words with_function(bool big, bool ended)
 {
-    (void)state;
-    struct words w = module(false);
-    struct result r;
+    struct words w = module(big);
     entry_point(&w, MODEL_KERNEL, 5, "k");
     instruction(&w, FUNCTION, 5);
-    word(&w, 0);
-    word(&w, 0); /* would be a word count of 0 */
-    decode(&r, &w);
-    assert_int_equal(r.facts_status, DEVIMG_OK);
-    assert_int_equal(r.status, DEVIMG_OK);
-    assert_int_equal(r.sink.kernels.count, 1);
-    release(&r);
+    for (unsigned i = 0; i < 4; i++)
+        word(&w, i + 1);
+    if (ended)
+        instruction(&w, FUNCTION_END, 1);
+    return w;
+}
+
+static void functions_are_walked_to_their_end(void **state)
+{
+    (void)state;
+    static const struct {
+        bool ended;
+        uint32_t behind, count; /* so many of these words follow */
+        enum devimg_status status;
+    } rows[] = {
+        { true, 0, 0, DEVIMG_OK },
+        { true, 1 << 16 | 0, 3, DEVIMG_OK },           /* OpNop */
+        { false, 0, 0, DEVIMG_TRUNCATED },             /* no OpFunctionEnd */
+        { false, 1 << 16 | 253, 1, DEVIMG_TRUNCATED }, /* OpReturn is not enough */
+        { false, 0, 1, DEVIMG_MALFORMED },             /* word count 0 */
+        { true, 0x07230203, 5, DEVIMG_MALFORMED },     /* another module */
+        { false, 9 << 16 | 61, 1, DEVIMG_TRUNCATED },  /* OpLoad past the end */
+    };
+    for (size_t i = 0; i < 2 * sizeof rows / sizeof rows[0]; i++) {
+        struct words w = with_function(i % 2 != 0, rows[i / 2].ended);
+        struct result r;
+        for (uint32_t k = 0; k < rows[i / 2].count; k++)
+            word(&w, rows[i / 2].behind);
+        decode(&r, &w);
+        assert_int_equal(r.facts_status, DEVIMG_OK);
+        assert_int_equal(r.status, rows[i / 2].status);
+        assert_int_equal(r.sink.kernels.count, 1);
+        release(&r);
+    }
 }
 
 /* Numbers from SPIRV-Headers, spirv.h. */
@@ -490,7 +523,7 @@ int main(void)
         cmocka_unit_test(text_without_nul_is_truncated),
         cmocka_unit_test(instruction_without_its_text_is_malformed),
         cmocka_unit_test(size_that_is_no_multiple_of_4_is_truncated),
-        cmocka_unit_test(reading_stops_at_the_first_function),
+        cmocka_unit_test(functions_are_walked_to_their_end),
         cmocka_unit_test(capabilities_become_features),
         cmocka_unit_test(sub_group_size_1_marks_esimd_of_that_kernel_alone),
         cmocka_unit_test(kernels_past_the_limit_are_limit),
