@@ -178,7 +178,7 @@ struct devimg_image {
     enum devimg_compression compression;
     enum devimg_answer registered; /**< reached by a descriptor that the program registers */
     uint64_t kernel_count;         /**< DEVIMG_UNKNOWN until devimg_read_kernels() for some */
-    const char *const *entries;    /**< names the host may ask for, as the descriptor lists them */
+    const char *const *entries;    /**< names the host may ask for: kernels, then functions */
     uint32_t entry_count;
     const uint32_t *aspects; /**< numbers of sycl::aspect that it requires, as stated */
     uint32_t aspect_count;
@@ -200,7 +200,7 @@ struct devimg_module {
     const char *unit;
     const uint32_t *images; /**< indices of devimg_image_at(), archive members included */
     uint32_t image_count;
-    const char *const *names; /**< entry or kernel names, sorted by byte */
+    const char *const *names; /**< of kernels, sorted by byte; none where they are not known */
     uint32_t name_count;
 };
 

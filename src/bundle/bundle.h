@@ -19,7 +19,7 @@ struct dvi_placed {
     bool entries_known; /* false: the container lists no names */
     const char *const *entries;
     uint32_t entry_count;
-    uint32_t exported_count; /* entries that are plain functions, not kernels */
+    uint32_t exported_count; /* entries that are plain functions, behind the kernels */
     bool aspects_known;      /* false: the container states no requirements */
     const uint32_t *aspects;
     uint32_t aspect_count;

@@ -214,28 +214,49 @@ static int name_to_text(const void *key, const void *item)
     return dvi_compare(*(const struct dvi_view *)key, dvi_view_of(text, strlen(text), NULL));
 }
 
-/* How many properties of "SYCL/exported symbols" are entries: plain functions, not kernels. */
-static enum devimg_status count_exported(struct reader *r, const struct range *properties,
-                                         struct dvi_placed *image, struct devimg_error *err)
+/* The place of an entry's name among sorted ones; count: it is none of them. */
+static size_t place_of(const char *const *sorted, size_t count, struct dvi_view name)
+{
+    const char *const *found = bsearch(&name, sorted, count, sizeof *sorted, name_to_text);
+    return found != NULL ? (size_t)(found - sorted) : count;
+}
+
+/* Entries in "SYCL/exported symbols" are plain functions, no kernels: behind the kernels. */
+static enum devimg_status take_exported(struct reader *r, const struct range *properties,
+                                        struct dvi_placed *image, struct devimg_error *err)
 {
     if (r->exported_read)
         return DEVIMG_OK;
     r->exported_read = true;
-    const char **sorted = dvi_arena_array(r->found->arena, image->entry_count, sizeof *sorted);
-    if (sorted == NULL)
+    const size_t all = image->entry_count;
+    const char **sorted = dvi_arena_array(r->found->arena, all, sizeof *sorted);
+    const char **ordered = dvi_arena_array(r->found->arena, all, sizeof *ordered);
+    uint8_t *is_exported = dvi_arena_array(r->found->arena, all, 1);
+    if (sorted == NULL || ordered == NULL || is_exported == NULL)
         return dvi_fail_memory(err, properties->bytes.source);
-    for (uint32_t i = 0; i < image->entry_count; i++)
+    for (size_t i = 0; i < all; i++)
         sorted[i] = image->entries[i];
-    const uint32_t count = dvi_names_sort(sorted, image->entry_count);
+    const size_t count = dvi_names_sort(sorted, image->entry_count);
     for (size_t at = 0; at + PROPERTY_SIZE <= properties->bytes.size; at += PROPERTY_SIZE) {
         struct dvi_view name = { 0 };
         if (!view_at(r, pointer_at(r, properties->addr + at), &name))
             return dvi_fail(err, DEVIMG_MALFORMED, properties->bytes, at,
                             "exported symbol without a name");
-        if (image->exported_count < image->entry_count &&
-            bsearch(&name, sorted, count, sizeof *sorted, name_to_text) != NULL)
-            image->exported_count++;
+        const size_t place = place_of(sorted, count, name);
+        if (place < count)
+            is_exported[place] = 1;
     }
+    size_t kept = 0;
+    for (unsigned exported = 0; exported < 2; exported++)
+        for (size_t i = 0; i < all; i++) {
+            const char *name = image->entries[i];
+            const size_t place =
+                place_of(sorted, count, dvi_view_of(name, strlen(name), "entries"));
+            if (is_exported[place] == exported)
+                ordered[kept++] = name;
+            image->exported_count += exported != 0 && is_exported[place] != 0;
+        }
+    image->entries = ordered;
     return DEVIMG_OK;
 }
 
@@ -300,7 +321,7 @@ static enum devimg_status read_set(struct reader *r, uint64_t set_addr, struct d
                         "properties of %zu bytes: no multiple of %d", properties.bytes.size,
                         (int)PROPERTY_SIZE);
     if (dvi_equals(name, "SYCL/exported symbols"))
-        return count_exported(r, &properties, image, err);
+        return take_exported(r, &properties, image, err);
     if (!dvi_equals(name, "SYCL/device requirements"))
         return DEVIMG_OK;
     for (size_t at = 0; at + PROPERTY_SIZE <= properties.bytes.size; at += PROPERTY_SIZE)

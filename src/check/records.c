@@ -34,8 +34,8 @@ static bool is_code(const struct devimg_image *image)
 /* An image that `counts` may hold kernels when nobody could tell. Names alone do not tell: a
  * descriptor lists exported functions beside kernels, so what an image states of its kernels
  * counts first. */
-static bool may_have_kernels(const struct dvi_check *check, const struct devimg_module *module,
-                             bool (*counts)(const struct devimg_image *image))
+static bool has_code_of(const struct dvi_check *check, const struct devimg_module *module,
+                        bool (*counts)(const struct devimg_image *image))
 {
     bool support = module->image_count > 0, kernels = false, counted = false;
     for (uint32_t i = 0; i < module->image_count; i++) {
@@ -51,12 +51,12 @@ static bool may_have_kernels(const struct dvi_check *check, const struct devimg_
 
 bool dvi_needs_coverage(const struct dvi_check *check, const struct devimg_module *module)
 {
-    return may_have_kernels(check, module, is_for_gpus);
+    return has_code_of(check, module, is_for_gpus);
 }
 
-bool dvi_needs_fallback(const struct dvi_check *check, const struct devimg_module *module)
+bool dvi_may_have_kernels(const struct dvi_check *check, const struct devimg_module *module)
 {
-    return may_have_kernels(check, module, is_code);
+    return has_code_of(check, module, is_code);
 }
 
 const char dvi_hint_of_damage[] = "see what is said of the parts that could not be read";

@@ -78,7 +78,7 @@ static enum devimg_status run(struct dvi_check *check, struct devimg_error *err)
     }
     for (uint32_t i = 0; i < check->in->module_count; i++)
         for (size_t k = 0; k < kinds->known.count; k++)
-            if (dvi_needs_fallback(check, check->in->modules[i]))
+            if (dvi_may_have_kernels(check, check->in->modules[i]))
                 DVI_TRY(run_module(check, i, kinds->known.items[k], err));
     return DEVIMG_OK;
 }

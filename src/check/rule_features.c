@@ -168,7 +168,8 @@ static enum devimg_status run_module(struct state *s, uint32_t index, size_t fir
             if ((bits & features[k].bit) != 0)
                 DVI_TRY(say(s, &s->needs.items[i], k, err));
     }
-    const struct need whole = { index, DEVIMG_NONE, aspects & ~told,
+    const bool has_code = dvi_may_have_kernels(s->check, module); /* no functions alone */
+    const struct need whole = { index, DEVIMG_NONE, has_code ? aspects & ~told : 0,
                                 module->name_count == 1 ? module->names[0] : NULL };
     for (size_t k = 0; k < FEATURES; k++)
         if ((whole.bits & features[k].bit) != 0)

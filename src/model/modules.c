@@ -21,6 +21,7 @@ struct candidate {
     uint32_t image_end; /* behind its members */
     const char **names; /* sorted, each once */
     uint32_t name_count;
+    bool no_kernels;    /* the names are those of exported functions */
     uint64_t key;       /* hash of the names */
     uint64_t unit_key;  /* hash of its unit; 0: it has none */
     uint64_t signature; /* hash of key, unit and targets */
@@ -161,7 +162,10 @@ static enum devimg_status add_candidate(struct builder *b,
     struct candidate c = { .image = first, .image_end = end, .module = DEVIMG_NONE };
     /* what a packing says of an image inside stands in the image alone */
     if (b->file->placed.items[first].entries_known || image->entry_count > 0) {
-        c.names = sorted_names(&b->file->arena, image->entries, image->entry_count, &c.name_count);
+        const uint32_t functions = b->file->placed.items[first].exported_count;
+        c.no_kernels = functions > 0 && functions == image->entry_count;
+        c.names = sorted_names(&b->file->arena, image->entries,
+                               image->entry_count - (c.no_kernels ? 0 : functions), &c.name_count);
         if (c.names == NULL)
             return DEVIMG_NOMEM;
     } else {
@@ -334,7 +338,7 @@ static enum devimg_status finish(struct builder *b)
                                           .images = images,
                                           .image_count = count,
                                           .names = first->names,
-                                          .name_count = first->name_count };
+                                          .name_count = first->no_kernels ? 0 : first->name_count };
         count = 0;
         for (uint32_t i = from->first_member; i != DEVIMG_NONE; i = b->next_member[i])
             for (uint32_t image = b->candidates.items[i].image;

@@ -665,6 +665,10 @@ static void stated_aspects_count_before_what_kernels_declare(void **state)
     w->images[b].aspects = fp64;
     w->images[a].aspect_count = w->images[b].aspect_count = 1;
     kernel_of(w, a, "k")->features = DEVIMG_FEATURE_FP64;
+    const uint32_t functions = spirv(w, module_of(w, NULL, NULL, NULL));
+    w->images[functions].kernel_count = 0; /* no kernel of it can lack anything */
+    w->images[functions].aspects = fp64;
+    w->images[functions].aspect_count = 1;
     check_file(w);
     expect(w, "error features needs-fp64 1 l adl-s\n");
 }
