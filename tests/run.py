@@ -5,8 +5,8 @@
     tests/run.py [--update] [--only SUITE,...] BUILD...
 
 Suites (each a function below): unit cli schema facts tools readelf readobj extract shapes metamorphic
-examples exports damage odd edited offload windows detect sycltargets syclimages
-oclocinstall hostile.
+examples exports damage odd edited offload windows detect sycltargets syclimages doctor oclocinstall
+hostile.
 `repository` (layers, docs) needs no build and runs once. --update rewrites the expectations of the
 cli suite from what the program says; read the diff before you commit it.
 """
@@ -44,6 +44,7 @@ from offload import Offload  # noqa: E402
 from shell import Shell  # noqa: E402
 from sycl_detect import Detect  # noqa: E402
 from sycl_images import SyclImages  # noqa: E402
+from sycl_doctor import Doctor  # noqa: E402
 from sycl_targets import SyclTargets  # noqa: E402
 from windows import Windows  # noqa: E402
 
@@ -252,6 +253,9 @@ def json_calls():
     yield ["sycl", "targets", "default-intel"]
     yield ["sycl", "targets", "no-such-target,spir64"]
     yield ["sycl", "targets", " , "]
+    yield ["sycl", "doctor"]
+    yield ["sycl", "doctor", "--ocloc", "/nowhere/ocloc", "--sycl-ls", "/nowhere/sycl-ls", "--expect-ocloc", "26.35"]
+    yield ["sycl", "doctor", "--targets", ""]
     yield ["sycl", "flags"]
     yield ["sycl", "flags", "--syntax", "msvc", "--step", "device-link"]
     yield ["sycl", "flags", "--lint", "flags/build/compile_commands.json"]
@@ -670,6 +674,12 @@ def oclocinstall(build, _):
         OclocInstall(build, ROOT, t).all()
 
 
+def doctor(build, _):
+    """tests/sycl_doctor.py: stand-ins for ocloc, sycl-ls and compilers, and ocloc itself."""
+    with tempfile.TemporaryDirectory() as t:
+        Doctor(build, ROOT, t).all()
+
+
 def hostile(build, _):
     """Headers that claim the impossible: an answer in seconds, little memory, no crash."""
     limit = lambda: resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
@@ -716,7 +726,8 @@ def hostile(build, _):
 
 
 SUITES = [unit, cli, schema, facts, tools, readelf, readobj, extract, shapes, metamorphic, examples, exports,
-          damage, odd, edited, offload, windows, detect, sycltargets, syclimages, oclocinstall, hostile]
+          damage, odd, edited, offload, windows, detect, sycltargets, syclimages, doctor, oclocinstall,
+          hostile]
 
 
 def repository(results):

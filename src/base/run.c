@@ -8,13 +8,16 @@
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/interrupt.h"
+
 extern char **environ;
 
-enum { STREAMS = 2 }; /* stdout, stderr */
+enum { STREAMS = 2, SLICE = 200 }; /* stdout, stderr; milliseconds between looks at interrupts */
 
 struct child {
     pid_t pid;
@@ -29,26 +32,30 @@ static void close_both(const int pipe_ends[2])
 }
 
 /* The child's descriptors and its group; what it starts is stopped with it. Returns an errno. */
-static int spawn(const char *const *argv, int pipes[STREAMS][2], pid_t *pid)
+static int spawn(const char *folder, const char *const *argv, int pipes[STREAMS][2], pid_t *pid)
 {
+    int problem = 0;
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attributes;
     (void)posix_spawn_file_actions_init(&files);
     (void)posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     (void)posix_spawn_file_actions_adddup2(&files, pipes[0][1], STDOUT_FILENO);
     (void)posix_spawn_file_actions_adddup2(&files, pipes[1][1], STDERR_FILENO);
+    if (folder != NULL)
+        problem = posix_spawn_file_actions_addchdir_np(&files, folder);
     (void)posix_spawnattr_init(&attributes);
     (void)posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
     /* POSIX: the words are not changed, though the type does not say so */
-    const int problem =
-        posix_spawnp(pid, argv[0], &files, &attributes, (char *const *)(uintptr_t)argv, environ);
+    if (problem == 0)
+        problem = posix_spawnp(pid, argv[0], &files, &attributes, (char *const *)(uintptr_t)argv,
+                               environ);
     (void)posix_spawnattr_destroy(&attributes);
     (void)posix_spawn_file_actions_destroy(&files);
     return problem;
 }
 
-static enum devimg_status start(const char *const *argv, unsigned seconds, struct child *out,
-                                struct devimg_error *err)
+static enum devimg_status start(const char *folder, const char *const *argv, unsigned seconds,
+                                struct child *out, struct devimg_error *err)
 {
     int pipes[STREAMS][2];
     if (pipe2(pipes[0], O_CLOEXEC) != 0)
@@ -58,7 +65,7 @@ static enum devimg_status start(const char *const *argv, unsigned seconds, struc
         close_both(pipes[0]);
         return dvi_fail_plain(err, DEVIMG_IO, argv[0], "cannot be started: %s", strerror(problem));
     }
-    const int problem = spawn(argv, pipes, &out->pid);
+    const int problem = spawn(folder, argv, pipes, &out->pid);
     for (size_t i = 0; i < STREAMS; i++) {
         (void)close(pipes[i][1]);
         out->ends[i] = pipes[i][0];
@@ -109,13 +116,12 @@ static bool read_all(struct child *child, size_t most, struct dvi_ran *out)
     while (child->ends[0] >= 0 || child->ends[1] >= 0) {
         struct pollfd wait[STREAMS] = { { .fd = child->ends[0], .events = POLLIN },
                                         { .fd = child->ends[1], .events = POLLIN } };
-        const int ready = poll(wait, STREAMS, time_left(child));
-        if (ready == 0)
-            return false;
+        const int left = time_left(child);
+        const int ready = poll(wait, STREAMS, left < SLICE ? left : SLICE);
         for (size_t i = 0; i < STREAMS && ready > 0; i++)
             if (wait[i].revents != 0)
                 read_some(child, i, most, out);
-        if (time_left(child) == 0)
+        if (time_left(child) == 0 || dvi_interrupted())
             return false;
     }
     return true;
@@ -135,7 +141,7 @@ static void finish(struct child *child, bool in_time, struct dvi_ran *out)
             out->exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
             return;
         }
-        if ((ended < 0 && errno != EINTR) || time_left(child) == 0)
+        if ((ended < 0 && errno != EINTR) || time_left(child) == 0 || dvi_interrupted())
             break;
         const struct timespec pause = { .tv_nsec = 1000000 };
         (void)nanosleep(&pause, NULL);
@@ -146,26 +152,38 @@ static void finish(struct child *child, bool in_time, struct dvi_ran *out)
         continue;
 }
 
-enum devimg_status dvi_run(const char *const *argv, unsigned seconds, size_t most,
-                           struct dvi_ran *out, struct devimg_error *err)
+enum devimg_status dvi_run_in(const char *folder, const char *const *argv, unsigned seconds,
+                              size_t most, struct dvi_ran *out, struct devimg_error *err)
 {
     struct child child = { 0 };
+    if (dvi_interrupted())
+        return dvi_fail_plain(err, DEVIMG_IO, argv[0], "not started: interrupted");
     *out =
         (struct dvi_ran){ .exit_code = -1, .output = malloc(most + 1), .errors = malloc(most + 1) };
     if (out->output == NULL || out->errors == NULL) {
         dvi_ran_free(out);
         return dvi_fail_memory(err, argv[0]);
     }
-    const enum devimg_status status = start(argv, seconds, &child, err);
+    const enum devimg_status status = start(folder, argv, seconds, &child, err);
     if (status != DEVIMG_OK) {
         dvi_ran_free(out);
         return status;
     }
     const bool in_time = read_all(&child, most, out);
     finish(&child, in_time, out);
+    if (dvi_interrupted()) {
+        dvi_ran_free(out);
+        return dvi_fail_plain(err, DEVIMG_IO, argv[0], "stopped: interrupted");
+    }
     out->output[out->output_size] = '\0';
     out->errors[out->errors_size] = '\0';
     return DEVIMG_OK;
+}
+
+enum devimg_status dvi_run(const char *const *argv, unsigned seconds, size_t most,
+                           struct dvi_ran *out, struct devimg_error *err)
+{
+    return dvi_run_in(NULL, argv, seconds, most, out, err);
 }
 
 void dvi_ran_free(struct dvi_ran *ran)
@@ -173,4 +191,87 @@ void dvi_ran_free(struct dvi_ran *ran)
     free(ran->output);
     free(ran->errors);
     *ran = (struct dvi_ran){ .exit_code = -1 };
+}
+
+const char *dvi_said(const char *text, size_t most, struct dvi_arena *arena)
+{
+    char *line = dvi_arena_array(arena, most + 1, 1);
+    size_t size = 0;
+    if (line == NULL)
+        return NULL;
+    for (const char *at = text; *at != '\0' && size < most; at++)
+        if (*at != '\n' && *at != '\r')
+            line[size++] = *at;
+        else if (size > 0 && line[size - 1] != ' ')
+            line[size++] = ' ';
+    while (size > 0 && line[size - 1] == ' ')
+        size--;
+    line[size] = '\0';
+    return line;
+}
+
+/* 0: a file that may be run; else an errno. */
+static int program_problem(const char *path)
+{
+    struct stat info;
+    if (stat(path, &info) != 0)
+        return errno;
+    if (!S_ISREG(info.st_mode))
+        return EACCES;
+    return access(path, X_OK) == 0 ? 0 : errno;
+}
+
+/* "FOLDER/NAME" of the first folder of PATH that has it; NULL: no memory. `problem`: why none has. */
+static const char *look_up(const char *name, struct dvi_arena *arena, int *problem)
+{
+    const char *folders = getenv("PATH");
+    const char *path = name;
+    *problem = ENOENT;
+    if (folders == NULL)
+        folders = "/bin:/usr/bin";
+    for (const char *at = folders; path != NULL && name[0] != '\0'; at++) {
+        const size_t size = strcspn(at, ":");
+        path = size == 0 ? dvi_arena_format(arena, "./%s", name)
+                         : dvi_arena_format(arena, "%.*s/%s", (int)size, at, name);
+        const int found = path != NULL ? program_problem(path) : 0;
+        if (found == 0) {
+            *problem = 0;
+            return path;
+        }
+        if (found == EACCES)
+            *problem = EACCES;
+        at += size;
+        if (*at == '\0')
+            break;
+    }
+    return path;
+}
+
+enum devimg_status dvi_find_program(const char *name, struct dvi_arena *arena, const char **out,
+                                    struct devimg_error *err)
+{
+    int problem = 0;
+    const bool in_path = strchr(name, '/') == NULL;
+    const char *path = name;
+    if (in_path)
+        path = look_up(name, arena, &problem);
+    else
+        problem = program_problem(name);
+    if (path == NULL)
+        return dvi_fail_memory(err, name);
+    if (problem != 0)
+        return dvi_fail_plain(err, DEVIMG_IO, name, "%s",
+                              in_path && problem == ENOENT ? "not found in PATH"
+                                                           : strerror(problem));
+    if (path[0] != '/') {
+        char *here = getcwd(NULL, 0);
+        if (here == NULL)
+            return dvi_fail_plain(err, DEVIMG_IO, name, "%s", strerror(errno));
+        path = dvi_arena_format(arena, "%s/%s", here, path);
+        free(here);
+        if (path == NULL)
+            return dvi_fail_memory(err, name);
+    }
+    *out = path;
+    return DEVIMG_OK;
 }

@@ -3,7 +3,7 @@
 #ifndef DVI_BASE_RUN_H
 #define DVI_BASE_RUN_H
 
-#include "base/view.h"
+#include "base/arena.h"
 
 /** What a program printed, and how it ended. Free with dvi_ran_free(). */
 struct dvi_ran {
@@ -18,10 +18,24 @@ struct dvi_ran {
  * Run argv[0], found as a shell finds it, with `argv` (NULL at its end), nothing on its standard
  * input, and wait until it ends, for `seconds` at most. At most `most` bytes of each of its outputs
  * are kept; the rest is read and dropped.
- * @return IO: it cannot be started; NOMEM. However it ends, OK.
+ * @return IO: it cannot be started, or dvi_interrupted(); NOMEM. However it ends, OK.
  */
 DEVIMG_CHECKED enum devimg_status dvi_run(const char *const *argv, unsigned seconds, size_t most,
                                           struct dvi_ran *out, struct devimg_error *err);
+/** The same in a folder; NULL: where we are. A relative path of argv[0] is relative to it. */
+DEVIMG_CHECKED enum devimg_status dvi_run_in(const char *folder, const char *const *argv,
+                                             unsigned seconds, size_t most, struct dvi_ran *out,
+                                             struct devimg_error *err);
 void dvi_ran_free(struct dvi_ran *ran);
+
+/** What a program wrote, in one line of `most` bytes at most; NULL: no memory. */
+const char *dvi_said(const char *text, size_t most, struct dvi_arena *arena);
+
+/**
+ * Where a program is: a name is looked up in PATH, a path made absolute; links are not followed.
+ * @return IO: there is none, or it may not be run; NOMEM.
+ */
+DEVIMG_CHECKED enum devimg_status dvi_find_program(const char *name, struct dvi_arena *arena,
+                                                   const char **out, struct devimg_error *err);
 
 #endif

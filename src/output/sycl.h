@@ -6,6 +6,7 @@
 #include "output/output.h"
 
 struct dvi_detection;
+struct dvi_doctor;
 struct dvi_gtest;
 struct dvi_lint;
 struct dvi_sycl_flags;
@@ -30,6 +31,8 @@ DEVIMG_CHECKED enum devimg_status dvi_output_detect_file(const char *path,
 
 enum dvi_exit dvi_output_sycl_targets(struct dvi_output *out,
                                       const struct dvi_sycl_targets *targets);
+
+enum dvi_exit dvi_output_sycl_doctor(struct dvi_output *out, const struct dvi_doctor *doctor);
 
 enum dvi_exit dvi_output_sycl_gtest(struct dvi_output *out, const struct dvi_gtest *gtest);
 

@@ -102,28 +102,12 @@ static enum devimg_status append_cpu(struct dvi_detection *d, const char *name,
                dvi_arena_format(arena, "Adding CPU target %s to the SYCL targets", name), err);
 }
 
-/* What a program wrote on stderr, not without end and in one line. */
-static const char *said(const char *text, struct dvi_arena *arena)
-{
-    char line[MOST_SAID];
-    size_t size = 0;
-    for (const char *at = text; *at != '\0' && size < sizeof line - 1; at++)
-        if (*at != '\n' && *at != '\r')
-            line[size++] = *at;
-        else if (size > 0 && line[size - 1] != ' ')
-            line[size++] = ' ';
-    while (size > 0 && line[size - 1] == ' ')
-        size--;
-    line[size] = '\0';
-    return dvi_arena_copy(arena, line);
-}
-
 /* A tool that fails, or does not end, is not believed whatever it printed. */
 static enum devimg_status judge(const struct dvi_detect_options *options, struct dvi_detection *d,
                                 const struct dvi_ran *ran, struct dvi_arena *arena,
                                 struct devimg_error *err)
 {
-    const char *errors = said(ran->errors, arena);
+    const char *errors = dvi_said(ran->errors, MOST_SAID, arena);
     if (errors == NULL)
         return dvi_fail_memory(err, options->sycl_ls);
     const char *const behind = errors[0] != '\0' ? ": " : "";

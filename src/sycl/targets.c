@@ -13,12 +13,12 @@
 enum { UNKNOWN_NAME = 226, IP_ROOM = 24, MOST_UNKNOWN_ASKED = 32 };
 
 const char dvi_sycl_narrow_remedy[] =
-    "use a newer ocloc, leave these names out (--narrow-to-ocloc does), or build with an empty list "
-    "(SPIR-V only, compiled at the first launch)";
+    "use a newer ocloc, leave these names out (devimg sycl targets --narrow-to-ocloc does), or build "
+    "with an empty list (SPIR-V only, compiled at the first launch)";
 const char dvi_sycl_ocloc_remedy[] =
-    "Debian and Ubuntu: package intel-opencl-icd brings ocloc (Intel's own releases: intel-ocloc); "
-    "oneAPI on Linux has none, on Windows it has one; or build with an empty list (SPIR-V only, "
-    "compiled at the first launch)";
+    "install ocloc (package intel-ocloc, of the distribution or of Intel's releases; Debian 12: "
+    "intel-opencl-icd; oneAPI on Linux has none, on Windows it has one), or build with an empty list "
+    "(SPIR-V only, compiled at the first launch)";
 
 static enum devimg_status add_text(struct dvi_sycl_targets *t, const char *text,
                                    struct devimg_error *err)

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/temporary.h"
+
+#include <errno.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum devimg_status dvi_temporary_make(struct dvi_temporary *out, struct devimg_error *err)
+{
+    static const char name[] = "/devimg-XXXXXX";
+    const char *above = getenv("TMPDIR");
+    if (above == NULL || above[0] == '\0')
+        above = "/tmp";
+    char *path = malloc(strlen(above) + sizeof name);
+    if (path == NULL)
+        return dvi_fail_memory(err, above);
+    (void)stpcpy(stpcpy(path, above), name);
+    if (mkdtemp(path) == NULL) {
+        const int problem = errno;
+        free(path);
+        return dvi_fail_plain(err, DEVIMG_IO, above, "no temporary folder can be made: %s",
+                              strerror(problem));
+    }
+    out->path = path;
+    return DEVIMG_OK;
+}
+
+static int remove_one(const char *path, const struct stat *what, int kind, struct FTW *at)
+{
+    (void)what;
+    (void)kind;
+    (void)at;
+    return remove(path);
+}
+
+enum devimg_status dvi_temporary_remove(struct dvi_temporary *temporary, struct devimg_error *err)
+{
+    enum { MOST_OPEN = 16 };
+    enum devimg_status status = DEVIMG_OK;
+    if (temporary->path == NULL)
+        return DEVIMG_OK;
+    if (nftw(temporary->path, remove_one, MOST_OPEN, FTW_DEPTH | FTW_PHYS | FTW_MOUNT) != 0)
+        status = dvi_fail_plain(err, DEVIMG_IO, temporary->path, "cannot be removed: %s",
+                                strerror(errno));
+    free(temporary->path);
+    temporary->path = NULL;
+    return status;
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "base/interrupt.h"
+#include "cli/options.h"
+#include "output/sycl.h"
+#include "sycl/doctor.h"
+
+enum { TARGETS = DVI_OPTION_OWN, OCLOC, EXPECT_OCLOC, SYCL_LS, REQUIRE, TIMEOUT };
+
+/* clang-format off */
+static const struct dvi_option options[] = {
+    { TARGETS, "targets", 0, DVI_VALUE_TEXT, "T[,T]",
+      "the list that is to be built (default: default-intel); \"\": none, SPIR-V only", NULL },
+    { OCLOC, "ocloc", 0, DVI_VALUE_FILE, "PATH",
+      "the ocloc to try (default: the one in PATH)", NULL },
+    { EXPECT_OCLOC, "expect-ocloc", 0, DVI_VALUE_TEXT, "VERSION",
+      "ocloc must be this release; 22.43 is any 22.43.x", NULL },
+    { SYCL_LS, "sycl-ls", 0, DVI_VALUE_FILE, "PATH",
+      "the sycl-ls to try (default: the one in PATH)", NULL },
+    { REQUIRE, "require", 0, DVI_VALUE_TEXT, "PART[,PART]",
+      "exit status 1 without ocloc, version, targets, igc, sycl-ls, icpx, icx-cl, clang++ or acpp", NULL },
+    { TIMEOUT, "timeout", 0, DVI_VALUE_COUNT, "SECONDS",
+      "how long a program may take for one question (default 60)", NULL },
+};
+/* clang-format on */
+
+/* Add the parts of "icpx, sycl-ls" to the bits; a part that is none is wrong usage. */
+static enum dvi_exit add_parts(const struct dvi_line *line, const char *text, unsigned *bits)
+{
+    struct dvi_view rest = dvi_view_of(text, strlen(text), "require"), word = { 0 };
+    while (dvi_next_field(&rest, ',', &word)) {
+        unsigned part = 0;
+        word = dvi_trimmed(word);
+        while (part < DVI_DOCTOR_PARTS && !dvi_equals(word, dvi_doctor_names[part]))
+            part++;
+        if (word.size > 0 && part == DVI_DOCTOR_PARTS)
+            return dvi_usage(
+                line->command,
+                "--require %.*s: expected ocloc, version, targets, igc, sycl-ls, icpx, "
+                "icx-cl, clang++ or acpp",
+                (int)word.size, (const char *)word.data);
+        if (word.size > 0)
+            *bits |= 1U << part;
+    }
+    return DVI_EXIT_OK;
+}
+
+/* The settings of --targets and --require, each of which may be given more than once. */
+static enum dvi_exit gather(const struct dvi_line *line, struct dvi_doctor_asked *asked,
+                            const char **lists)
+{
+    for (size_t i = 0; i < line->settings.count; i++) {
+        const struct dvi_setting *s = &line->settings.items[i];
+        if (s->option->id == TARGETS)
+            lists[asked->count++] = s->text;
+        if (s->option->id == REQUIRE && add_parts(line, s->text, &asked->required) != DVI_EXIT_OK)
+            return DVI_EXIT_USAGE;
+    }
+    if (asked->count == 0)
+        lists[asked->count++] = "default-intel";
+    asked->lists = lists;
+    return DVI_EXIT_OK;
+}
+
+static enum dvi_exit examine(struct dvi_line *line, const struct dvi_doctor_asked *asked)
+{
+    struct dvi_doctor doctor = { 0 };
+    struct devimg_error err = { 0 };
+    enum dvi_exit status = DVI_EXIT_UNREADABLE;
+    dvi_interrupts_catch(); /* a temporary folder is removed first */
+    const enum devimg_status examined = dvi_doctor_examine(asked, &doctor, &err);
+    dvi_interrupts_end();
+    if (examined == DEVIMG_OK)
+        status = dvi_output_sycl_doctor(&line->out, &doctor);
+    else
+        dvi_complain(&err);
+    dvi_doctor_free(&doctor);
+    return status;
+}
+
+static enum dvi_exit run(struct dvi_line *line)
+{
+    const struct dvi_setting *seconds = dvi_line_get(line, TIMEOUT);
+    struct dvi_doctor_asked asked = {
+        .ocloc = dvi_line_text(line, OCLOC, "ocloc"),
+        .sycl_ls = dvi_line_text(line, SYCL_LS, "sycl-ls"),
+        .expect_ocloc = dvi_line_text(line, EXPECT_OCLOC, NULL),
+        .seconds = seconds != NULL ? (unsigned)seconds->number : DVI_OCLOC_SECONDS,
+    };
+    struct dvi_arena arena = { 0 };
+    if (line->words.count > 0)
+        return dvi_usage(line->command, "%s: no file is read; the list goes to --targets",
+                         line->words.items[0]);
+    if (asked.ocloc[0] == '\0' || asked.sycl_ls[0] == '\0')
+        return dvi_usage(line->command, "--ocloc, --sycl-ls: expected a program");
+    if (asked.expect_ocloc != NULL && asked.expect_ocloc[0] == '\0')
+        return dvi_usage(line->command, "--expect-ocloc: expected a version");
+    const char **lists = dvi_arena_array(&arena, line->settings.count + 1, sizeof *lists);
+    enum dvi_exit status = DVI_EXIT_UNREADABLE;
+    if (lists != NULL)
+        status = gather(line, &asked, lists);
+    else
+        fputs("devimg sycl doctor: out of memory\n", stderr);
+    if (lists != NULL && status == DVI_EXIT_OK)
+        status = examine(line, &asked);
+    dvi_arena_free(&arena);
+    return status;
+}
+
+const struct dvi_command dvi_command_sycl_doctor = {
+    .name = "sycl doctor",
+    .words = "",
+    .summary = "can this machine build native Intel images? what is missing, and how to get it",
+    .text =
+        "Everything is tried: ocloc is asked for its version and for each name of the list, and "
+        "compiles a small kernel, which proves that its compiler libraries (IGC) load; sycl-ls and "
+        "the compilers icpx, icx-cl, clang++ (if it is DPC++) and acpp are run. The first line is "
+        "the answer; then a line a part, with what to do where something is missing.\n\n"
+        "ocloc, the names and IGC are required when the list is not empty; the version with "
+        "--expect-ocloc; any other part only when --require names it. What is required and not so "
+        "makes the exit status 1; anything else that is missing is a note.\n\n"
+        "Programs run without a shell, under a time limit, in a temporary folder that is removed "
+        "at the end. One that fails, crashes or hangs is not believed, and its own words are "
+        "shown.",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .examples =
+        "devimg sycl doctor\tThe 19 default Intel GPUs, with what is in PATH.\n"
+        "devimg sycl doctor --targets bmg-g21,lnl-m --expect-ocloc 26.35 --require icpx\tFor CI: "
+        "exit status 1 unless all of it is there.\n"
+        "devimg sycl doctor --targets \"\"\tNo native images: nothing of ocloc is required.\n",
+    .run = run,
+};
