@@ -248,6 +248,7 @@ def json_calls():
     yield ["sycl", "targets", " , "]
     yield ["sycl", "flags"]
     yield ["sycl", "flags", "--syntax", "msvc", "--step", "device-link"]
+    yield ["sycl", "flags", "--policy", "flags/skips.yaml", "--unit", "psnr_hvs.cpp", "--unit", "b.cpp"]
     yield ["sycl", "flags", "--lint", "flags/build/compile_commands.json"]
     yield ["sycl", "flags", "--lint", "intel/lib_aot.so"]
 
