@@ -7,6 +7,7 @@ import glob
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import time
@@ -151,6 +152,10 @@ class CMakePackage:
         self.say(status == 0 and decoy not in out, "cross-compiling: the package is found on the host", out)
         status, out = self.run([self.cmake, "--build", b])
         self.say(status == 0 and "pass, 3 targets" in out, "cross-compiling: the check runs the program of the host", out)
+        alone = os.path.join(self.path("moved here"), "share", "cmake", "devimg")  # without a program beside it: find() left it so
+        status, out, _ = self.configure(self.path("cross"), "bare", "-DCMAKE_TOOLCHAIN_FILE=" + chain, "-Ddevimg_DIR=" + alone,
+                                        "-DCMAKE_MAKE_PROGRAM=" + shutil.which("ninja"), to=self.path("b", "cross-alone"), env={"PATH": path})
+        self.say(status == 0 and decoy not in out, "cross-compiling: the program of PATH, not one of the sysroot", out)
         status, out = self.run(["ctest", "--test-dir", b])
         self.say(status == 0 and "1 tests failed" not in out and "100% tests passed" in out, "cross-compiling: the test as well", out)
 
@@ -289,6 +294,8 @@ class CMakePackage:
     def recorded(self):
         """{name of the file made: argv}, of what the build made; not of what CMake tried."""
         found = {}
+        if not os.path.exists(self.log):  # nothing was compiled
+            return found
         with open(self.log, encoding="utf-8") as f:
             for line in f:
                 call = json.loads(line)
@@ -403,7 +410,7 @@ class CMakePackage:
             self.write("small/%s.cpp" % unit, "int %s(void) { return 1; }\n" % unit)
         self.write("small/main.cpp", "int scale();\nint main() { return scale() - 1; }\n")
         cxx = "-DCMAKE_CXX_COMPILER=" + os.path.join(self.root, STAND_IN)
-        text = ('add_library(skips SHARED scale.cpp count.cpp)\ndevimg_sycl_aot(skips TARGETS %s SKIP "count.cpp=adl-s,tgllp:IGC crashes on it")\n'
+        text = ('add_library(skips SHARED scale.cpp count.cpp)\ndevimg_sycl_aot(skips TARGETS %s ALSO spir64_x86_64 SKIP "count.cpp=adl-s,tgllp:IGC crashes on it")\n'
                 "devimg_check(skips)\nadd_library(parts STATIC scale.cpp)\ndevimg_sycl_aot(parts TARGETS tgllp adl-s)\n"
                 "add_executable(user main.cpp)\ntarget_link_libraries(user PRIVATE parts)\ndevimg_check(user ARGS --targets tgllp,adl-s --fallback spir64)\n"
                 "add_library(none SHARED EXCLUDE_FROM_ALL count.cpp)\ndevimg_sycl_aot(none TARGETS tgllp adl-s)\n"
@@ -420,8 +427,9 @@ class CMakePackage:
         with open(self.log, encoding="utf-8") as f:
             calls = [json.loads(line)["argv"] for line in f]
         of = lambda name: [c for c in calls if any(w.endswith(name) for w in c)]
-        self.say([holds(c, compile_words("dg2-g11")) for c in of("skips.dir/count.cpp.o") if "-c" in c] == [True] and
-                 [holds(c, compile_words(LIST)) for c in of("skips.dir/scale.cpp.o") if "-c" in c] == [True], "S3-22: words of each unit", calls)
+        also = "spir64_gen,spir64,spir64_x86_64"
+        self.say([holds(c, compile_words("dg2-g11", also)) for c in of("skips.dir/count.cpp.o") if "-c" in c] == [True] and
+                 [holds(c, compile_words(LIST, also)) for c in of("skips.dir/scale.cpp.o") if "-c" in c] == [True], "S3-22: words of each unit", calls)
         link = [c for c in calls if "-o" in c and c[c.index("-o") + 1] == "user"]
         self.say(len(link) == 1 and holds(link[0], [*COMPRESS, "-fsycl"]), "S1-12, S3-8: the program's link line has the words", link)
         status, out = self.run(["ninja", "-C", b, "none-check"])
@@ -438,6 +446,12 @@ class CMakePackage:
             lines = f.read()
         self.say(status == 0 and "-- SYCL AOT targets of lib: ignored, the SYCL compiler is acpp, not icpx" in out and
                  "--acpp-targets=generic" in lines and "tgllp" not in lines, "S1-36, S1-40: AdaptiveCpp gets its own words", out)
+        self.write("small/CMakeLists.txt", HEAD % "CXX" + 'add_compile_options(-Xsycl-target-backend=spir64_gen "-options -x")\n'
+                   "add_library(lib SHARED count.cpp)\ndevimg_sycl_aot(lib TARGETS tgllp adl-s)\n")
+        status, out = self.run([self.cmake, "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON", b])
+        with open(os.path.join(b, "compile_commands.json"), encoding="utf-8") as f:
+            words = shlex.split(json.load(f)[0]["command"])
+        self.say(status == 0 and holds(words, compile_words("tgllp,adl-s")), "S1-7: the selector stays where the project has it as well", out, words)
         for text, why in (("devimg_sycl_aot(lib TARGETS tgllp)\ndevimg_sycl_aot(lib TARGETS tgllp)\n", "once for a target"),
                           ("devimg_check(lib ARGS --targets tgllp)\ndevimg_sycl_aot(lib TARGETS tgllp)\n", "before devimg_check()")):
             self.write("small/CMakeLists.txt", HEAD % "CXX" + "add_library(lib SHARED count.cpp)\n" + text)
