@@ -44,6 +44,7 @@ test-deep: ## every cut and flip, -fanalyzer, fuzzers, 32-bit
 bench: ## speed and memory as ratios to cat and libzstd
 	@tools/deps.sh build
 	@$(call compile,$(BUILD)-release,--buildtype=release)
+	@python3 bench/configure.py $(BUILD)-release
 	@bench/run.sh $(BUILD)-release/src/devimg
 
 fuzz: ## every fuzz target for TIME seconds

@@ -5,7 +5,7 @@
     tests/run.py [--update] [--only SUITE,...] BUILD...
 
 Suites (each a function below): unit cli schema facts tools readelf readobj extract shapes metamorphic
-examples exports damage odd edited offload windows detect sycltargets syclimages doctor oclocinstall
+examples exports damage odd edited offload windows detect sycltargets syclimages doctor oclocinstall cmake
 hostile.
 `repository` (layers, docs) needs no build and runs once. --update rewrites the expectations of the
 cli suite from what the program says; read the diff before you commit it.
@@ -38,6 +38,7 @@ DATA = os.path.join(HERE, "data")
 INTEL = os.path.join(DATA, "intel")
 sys.path.insert(0, HERE)
 import compare_facts  # noqa: E402
+from cmake_package import CMakePackage  # noqa: E402
 from edited import Edited, section_headers  # noqa: E402
 from ocloc_install import OclocInstall  # noqa: E402
 from offload import Offload  # noqa: E402
@@ -258,6 +259,7 @@ def json_calls():
     yield ["sycl", "doctor", "--targets", ""]
     yield ["sycl", "flags"]
     yield ["sycl", "flags", "--syntax", "msvc", "--step", "device-link"]
+    yield ["sycl", "flags", "--policy", "flags/skips.yaml", "--unit", "psnr_hvs.cpp", "--unit", "b.cpp"]
     yield ["sycl", "flags", "--lint", "flags/build/compile_commands.json"]
     yield ["sycl", "flags", "--lint", "intel/lib_aot.so"]
 
@@ -680,6 +682,12 @@ def doctor(build, _):
         Doctor(build, ROOT, t).all()
 
 
+def cmake(build, _):
+    """tests/cmake_package.py: the CMake package as installed, and examples/cmake-sycl built with it."""
+    with tempfile.TemporaryDirectory() as t:
+        CMakePackage(build, ROOT, t).all()
+
+
 def hostile(build, _):
     """Headers that claim the impossible: an answer in seconds, little memory, no crash."""
     limit = lambda: resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
@@ -726,7 +734,7 @@ def hostile(build, _):
 
 
 SUITES = [unit, cli, schema, facts, tools, readelf, readobj, extract, shapes, metamorphic, examples, exports,
-          damage, odd, edited, offload, windows, detect, sycltargets, syclimages, doctor, oclocinstall,
+          damage, odd, edited, offload, windows, detect, sycltargets, syclimages, doctor, oclocinstall, cmake,
           hostile]
 
 

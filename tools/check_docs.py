@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Code and docs name the same things, both ways: commands, options, rules, formats.
+"""Code and docs name the same things, both ways: commands, options, rules, formats, CMake functions.
 
     docs/command/<name>.md   a row of src/cli/commands.def; it names each option of the command,
                              and has a section Exit status
     docs/rule/<name>.md      a row of src/check/rules.def
     docs/format/<name>.md    a row of {objects,bundles,images}.def, or one of PLAIN below
     fuzz/<name>.dict         for each of those formats
+    docs/cmake.md            each function of cmake/*.cmake, with each of its keywords
     [text](path)             every relative link leads to a file
 """
 import glob
@@ -96,6 +97,22 @@ def formats():
     same("format", names, stems("fuzz/*.dict") - {"policy"}, "fuzz/%s.dict")
 
 
+def cmake():
+    page = text("docs/cmake.md")
+    functions, keywords = set(), set()
+    for path in glob.glob(os.path.join(ROOT, "cmake", "*.cmake")):
+        source = text(os.path.relpath(path, ROOT))
+        functions.update(re.findall(r"^function\((devimg_\w+)", source, re.M))
+        for words in re.findall(r"^ *cmake_parse_arguments\((.*)\)$|^  set\((?:switches|values|lists) ([A-Z_ ]+)\)$", source, re.M):
+            keywords.update(w for w in re.findall(r"\b[A-Z][A-Z_0-9]+\b", " ".join(words)) if w != "PARSE_ARGV")
+    same("CMake function", functions, set(re.findall(r"^## (devimg_\w+)$", page, re.M)), "section ## %s in docs/cmake.md")
+    if not keywords:
+        faults.append("cmake/: no keywords found")
+    for word in sorted(keywords):
+        if not re.search(r"\b%s\b" % word, page):
+            faults.append("docs/cmake.md does not name %s" % word)
+
+
 def links():
     pages = glob.glob(os.path.join(ROOT, "*.md")) + glob.glob(os.path.join(ROOT, "docs", "**", "*.md"),
                                                              recursive=True)
@@ -109,7 +126,7 @@ def links():
 
 
 def main():
-    for part in (commands, rules, formats, links):
+    for part in (commands, rules, formats, cmake, links):
         part()
     for line in faults:
         print(line)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/options.h"
@@ -18,6 +19,7 @@ enum {
     COMPRESSION_LEVEL,
     STRICT_FP,
     POLICY,
+    GAP,
     UNIT,
     RESPONSE,
     LINT,
@@ -47,8 +49,10 @@ static const struct dvi_option options[] = {
       "arithmetic in kernels as on the host: no contraction, exact division and square root", NULL },
     { POLICY, "policy", 0, DVI_VALUE_FILE, "FILE",
       "the policy that devimg check takes (YAML): its targets, fallback, and gaps of units", NULL },
+    { GAP, "gap", 0, DVI_VALUE_TEXT, "\"PATTERN without T[,T]: REASON\"",
+      "a gap as in the policy, by unit (\"unit:PATTERN\"); repeatable", NULL },
     { UNIT, "unit", 0, DVI_VALUE_TEXT, "NAME",
-      "the source file that is compiled: without the targets that gaps of the policy name", NULL },
+      "the source file that is compiled: without the targets that gaps name; repeatable with --format json", NULL },
     { RESPONSE, "response", 0, DVI_VALUE_FILE, "FILE",
       "write the words of --step as a response file, instead of printing them", NULL },
     { LINT, "lint", 0, DVI_VALUE_FILE, "FILE",
@@ -112,8 +116,50 @@ static enum dvi_exit write_response(const struct dvi_line *line, const struct dv
     return DVI_EXIT_OK;
 }
 
+/* The words of several units; `asked` is the same for each but for its name. */
+struct units {
+    struct dvi_sycl_unit *items;
+    size_t count;
+};
+
+static size_t count_of(const struct dvi_line *line, int id)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < line->settings.count; i++)
+        count += line->settings.items[i].option->id == id;
+    return count;
+}
+
+static enum devimg_status make_units(const struct dvi_line *line,
+                                     const struct dvi_sycl_flags_asked *asked, struct units *units,
+                                     struct devimg_error *err)
+{
+    const size_t count = count_of(line, UNIT);
+    if (count == 0)
+        return DEVIMG_OK;
+    units->items = calloc(count, sizeof *units->items);
+    if (units->items == NULL)
+        return dvi_fail_memory(err, "");
+    for (size_t i = 0; i < line->settings.count; i++) {
+        if (line->settings.items[i].option->id != UNIT)
+            continue;
+        struct dvi_sycl_unit *unit = &units->items[units->count++];
+        struct dvi_sycl_flags_asked of_unit = *asked;
+        unit->name = of_unit.unit = line->settings.items[i].text;
+        DVI_TRY(dvi_sycl_flags_make(&of_unit, &unit->flags, err));
+    }
+    return DEVIMG_OK;
+}
+
+static void free_units(struct units *units)
+{
+    for (size_t i = 0; i < units->count; i++)
+        dvi_sycl_flags_free(&units->items[i].flags);
+    free(units->items);
+}
+
 static enum dvi_exit print_words(struct dvi_line *line, const struct dvi_sycl_flags_asked *asked,
-                                 const struct dvi_sycl_flags *flags)
+                                 const struct dvi_sycl_flags *flags, const struct units *units)
 {
     const int step = choice_of(line, STEP, -1);
     if (flags->targets.refused)
@@ -124,12 +170,14 @@ static enum dvi_exit print_words(struct dvi_line *line, const struct dvi_sycl_fl
         if (status != DVI_EXIT_OK)
             return status;
     }
-    return dvi_output_sycl_flags(&line->out, flags, step, dvi_line_has(line, RESPONSE));
+    return dvi_output_sycl_flags(&line->out, flags, units->items, units->count, step,
+                                 dvi_line_has(line, RESPONSE));
 }
 
 static enum dvi_exit make_words(struct dvi_line *line, const struct devimg_policy *policy)
 {
     const struct dvi_setting *level = dvi_line_get(line, COMPRESSION_LEVEL);
+    const size_t unit_count = count_of(line, UNIT);
     const struct dvi_sycl_flags_asked asked = {
         .compiler = (enum dvi_sycl_compiler)choice_of(line, COMPILER, DVI_SYCL_ICPX),
         .syntax = (enum dvi_sycl_syntax)choice_of(line, SYNTAX, DVI_SYNTAX_GNU),
@@ -140,19 +188,36 @@ static enum dvi_exit make_words(struct dvi_line *line, const struct devimg_polic
         .targets = dvi_line_text(line, TARGETS, NULL),
         .fallback = dvi_line_text(line, FALLBACK, NULL),
         .policy = policy,
-        .unit = dvi_line_text(line, UNIT, NULL),
+        .unit = unit_count == 1 ? dvi_line_text(line, UNIT, NULL) : NULL,
+        .units_apart = unit_count > 1,
     };
     struct dvi_sycl_flags flags = { 0 };
+    struct units units = { 0 };
     struct devimg_error err = { 0 };
     enum dvi_exit status = DVI_EXIT_UNREADABLE;
-    if (dvi_sycl_flags_make(&asked, &flags, &err) == DEVIMG_OK)
-        status = print_words(line, &asked, &flags);
+    enum devimg_status st = dvi_sycl_flags_make(&asked, &flags, &err);
+    if (st == DEVIMG_OK && line->out.json && !flags.targets.refused)
+        st = make_units(line, &asked, &units, &err);
+    if (st == DEVIMG_OK)
+        status = print_words(line, &asked, &flags, &units);
     else if (err.status == DEVIMG_UNSUPPORTED || err.status == DEVIMG_MALFORMED)
         status = dvi_usage(line->command, "%s", err.text);
     else
         dvi_complain(&err);
+    free_units(&units);
     dvi_sycl_flags_free(&flags);
     return status;
+}
+
+static enum devimg_status read_policy(const struct dvi_line *line, struct devimg_policy *policy,
+                                      struct devimg_error *err)
+{
+    if (dvi_line_has(line, POLICY))
+        DVI_TRY(devimg_policy_load(policy, dvi_line_text(line, POLICY, NULL), err));
+    for (size_t i = 0; i < line->settings.count; i++)
+        if (line->settings.items[i].option->id == GAP)
+            DVI_TRY(devimg_policy_set(policy, "gaps", line->settings.items[i].text, err));
+    return DEVIMG_OK;
 }
 
 static enum dvi_exit with_policy(struct dvi_line *line)
@@ -162,7 +227,7 @@ static enum dvi_exit with_policy(struct dvi_line *line)
     enum dvi_exit status = DVI_EXIT_UNREADABLE;
     enum devimg_status st = devimg_policy_new(&policy, &err);
     if (st == DEVIMG_OK)
-        st = devimg_policy_load(policy, dvi_line_text(line, POLICY, NULL), &err);
+        st = read_policy(line, policy, &err);
     if (st == DEVIMG_OK)
         status = make_words(line, policy);
     else
@@ -173,6 +238,7 @@ static enum dvi_exit with_policy(struct dvi_line *line)
 
 static enum dvi_exit words(struct dvi_line *line)
 {
+    const bool policy = dvi_line_has(line, POLICY) || dvi_line_has(line, GAP);
     if (line->words.count > 0)
         return dvi_usage(line->command, "%s: words are for --lint and --lint-line",
                          line->words.items[0]);
@@ -180,20 +246,25 @@ static enum dvi_exit words(struct dvi_line *line)
         return dvi_usage(line->command, "--strict is for --lint and --lint-line");
     if (dvi_line_has(line, RESPONSE) && !dvi_line_has(line, STEP))
         return dvi_usage(line->command, "--response: name the --step that it is for");
-    if (dvi_line_has(line, UNIT) && !dvi_line_has(line, POLICY))
-        return dvi_usage(line->command, "--unit: name the --policy that has gaps");
+    if (dvi_line_has(line, UNIT) && !policy)
+        return dvi_usage(line->command, "--unit: name the --policy that has gaps, or a --gap");
+    if (count_of(line, UNIT) > 1 && !line->out.json)
+        return dvi_usage(line->command, "--unit: several are for --format json");
+    if (count_of(line, UNIT) > 1 && dvi_line_has(line, RESPONSE))
+        return dvi_usage(line->command, "--unit: a response file is for one");
     if (dvi_line_has(line, NO_COMPRESSION) && dvi_line_has(line, COMPRESSION_LEVEL))
         return dvi_usage(line->command, "--no-compression and --compression-level: choose one");
-    return dvi_line_has(line, POLICY) ? with_policy(line) : make_words(line, NULL);
+    return policy ? with_policy(line) : make_words(line, NULL);
 }
 
 /* ---- lint ---- */
 
 static enum dvi_exit lint(struct dvi_line *line)
 {
-    static const int others[] = { COMPILER,  SYNTAX, STEP,           TARGETS,
-                                  FALLBACK,  RDC,    NO_COMPRESSION, COMPRESSION_LEVEL,
-                                  STRICT_FP, POLICY, UNIT,           RESPONSE };
+    static const int others[] = {
+        COMPILER,          SYNTAX,    STEP,   TARGETS, FALLBACK, RDC,     NO_COMPRESSION,
+        COMPRESSION_LEVEL, STRICT_FP, POLICY, GAP,     UNIT,     RESPONSE
+    };
     struct dvi_lint found = { 0 };
     struct devimg_error err = { 0 };
     const char *path = dvi_line_text(line, LINT, NULL);

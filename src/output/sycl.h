@@ -11,6 +11,7 @@ struct dvi_gtest;
 struct dvi_lint;
 struct dvi_sycl_flags;
 struct dvi_sycl_targets;
+struct dvi_sycl_unit;
 struct dvi_sycl_words;
 
 /** Warnings go to stderr in text, and into the document in JSON. */
@@ -42,10 +43,12 @@ void dvi_quote_word(FILE *file, const char *word, bool msvc);
 DEVIMG_CHECKED enum devimg_status dvi_output_sycl_response(const char *path,
                                                            const struct dvi_sycl_words *words,
                                                            bool msvc, struct devimg_error *err);
-/** @param step  of enum dvi_sycl_step; -1: all
+/** @param units  what units are compiled with; only JSON has a place for them
+ *  @param step   of enum dvi_sycl_step; -1: all
  *  @param quiet  no words in text: a response file has them */
 enum dvi_exit dvi_output_sycl_flags(struct dvi_output *out, const struct dvi_sycl_flags *flags,
-                                    int step, bool quiet);
+                                    const struct dvi_sycl_unit *units, size_t unit_count, int step,
+                                    bool quiet);
 /** @param name  of what was judged, for the first line */
 enum dvi_exit dvi_output_sycl_lint(struct dvi_output *out, const struct dvi_lint *lint,
                                    const char *name);

@@ -97,31 +97,55 @@ enum devimg_status dvi_output_sycl_response(const char *path, const struct dvi_s
 static const char *const keys[] = { "compile", "link", "device_link" };
 static const char *const heads[] = { "compile", "link", "device-link" };
 
-static void words_json(struct dvi_json *j, const struct dvi_sycl_flags *flags, int step)
+static void array_json(struct dvi_json *j, const char *key, const struct dvi_sycl_words *words)
 {
-    for (int s = 0; s < DVI_STEP_COUNT; s++) {
-        if (step >= 0 && s != step) {
-            dvi_json_null(j, keys[s]);
-            continue;
-        }
-        dvi_json_array(j, keys[s], DVI_JSON_ONE_LINE);
-        for (size_t i = 0; i < flags->steps[s].list.count; i++)
-            dvi_json_text(j, NULL, flags->steps[s].list.items[i]);
-        dvi_json_end(j);
-    }
+    dvi_json_array(j, key, DVI_JSON_ONE_LINE);
+    for (size_t i = 0; i < words->list.count; i++)
+        dvi_json_text(j, NULL, words->list.items[i]);
+    dvi_json_end(j);
 }
 
-static void json(struct dvi_output *out, const struct dvi_sycl_flags *flags, int step)
+static void targets_json(struct dvi_json *j, const struct dvi_sycl_targets *targets)
 {
-    out->j = dvi_json_to(out->file);
-    dvi_json_object(&out->j, NULL, DVI_JSON_LINES);
-    dvi_json_text(&out->j, "schema", "devimg/1");
-    words_json(&out->j, flags, step);
-    dvi_json_array(&out->j, "warnings", DVI_JSON_LINES);
+    dvi_json_array(j, "targets", DVI_JSON_ONE_LINE);
+    for (size_t i = 0; i < targets->list.count; i++)
+        dvi_json_text(j, NULL, targets->list.items[i].row->name);
+    dvi_json_end(j);
+}
+
+static void warnings_json(struct dvi_json *j, const struct dvi_sycl_flags *flags)
+{
+    dvi_json_array(j, "warnings", DVI_JSON_LINES);
     for (size_t i = 0; i < flags->warnings.count; i++)
-        dvi_json_text(&out->j, NULL, flags->warnings.items[i]);
-    dvi_json_end(&out->j);
-    dvi_json_end(&out->j);
+        dvi_json_text(j, NULL, flags->warnings.items[i]);
+    dvi_json_end(j);
+}
+
+static void json(struct dvi_output *out, const struct dvi_sycl_flags *flags,
+                 const struct dvi_sycl_unit *units, size_t unit_count, int step)
+{
+    struct dvi_json *j = &out->j;
+    *j = dvi_json_to(out->file);
+    dvi_json_object(j, NULL, DVI_JSON_LINES);
+    dvi_json_text(j, "schema", "devimg/1");
+    for (int s = 0; s < DVI_STEP_COUNT; s++) {
+        if (step >= 0 && s != step)
+            dvi_json_null(j, keys[s]);
+        else
+            array_json(j, keys[s], &flags->steps[s]);
+    }
+    targets_json(j, &flags->targets);
+    dvi_json_array(j, "units", DVI_JSON_LINES);
+    for (size_t i = 0; i < unit_count; i++) {
+        dvi_json_object(j, NULL, DVI_JSON_LINES);
+        dvi_json_text(j, "unit", units[i].name);
+        array_json(j, "compile", &units[i].flags.steps[DVI_STEP_COMPILE]);
+        warnings_json(j, &units[i].flags);
+        dvi_json_end(j);
+    }
+    dvi_json_end(j);
+    warnings_json(j, flags);
+    dvi_json_end(j);
 }
 
 static void text(const struct dvi_output *out, const struct dvi_sycl_flags *flags, int step)
@@ -136,16 +160,24 @@ static void text(const struct dvi_output *out, const struct dvi_sycl_flags *flag
     }
 }
 
-enum dvi_exit dvi_output_sycl_flags(struct dvi_output *out, const struct dvi_sycl_flags *flags,
-                                    int step, bool quiet)
+static void print_warnings(const struct dvi_sycl_flags *flags)
 {
     for (size_t i = 0; i < flags->warnings.count; i++) {
         fputs("devimg sycl flags: warning: ", stderr);
         dvi_escape(stderr, flags->warnings.items[i]);
         putc('\n', stderr);
     }
+}
+
+enum dvi_exit dvi_output_sycl_flags(struct dvi_output *out, const struct dvi_sycl_flags *flags,
+                                    const struct dvi_sycl_unit *units, size_t unit_count, int step,
+                                    bool quiet)
+{
+    print_warnings(flags);
+    for (size_t i = 0; i < unit_count && unit_count > 1; i++) /* of one they are those of all */
+        print_warnings(&units[i].flags);
     if (out->json)
-        json(out, flags, step);
+        json(out, flags, units, unit_count, step);
     else if (!quiet)
         text(out, flags, step);
     dvi_output_worst(out, dvi_output_close(out->file));

@@ -287,7 +287,7 @@ static enum devimg_status apply_gaps(struct maker *m, struct devimg_error *err)
         DVI_TRY(leave_out(m, gap, names, skipped, err));
         used++;
     }
-    if (skipping > 0 && m->asked->unit == NULL)
+    if (skipping > 0 && m->asked->unit == NULL && !m->asked->units_apart)
         return warn(m,
                     "the policy skips targets for some units, and these words do not: ask with "
                     "--unit for each",

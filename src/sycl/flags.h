@@ -23,6 +23,7 @@ struct dvi_sycl_flags_asked {
     const char *fallback; /* NULL: that of the policy, else spir64; no name: none */
     const struct devimg_policy *policy; /* NULL: none */
     const char *unit;                   /* whose gaps leave targets out; NULL: of no unit */
+    bool units_apart;                   /* without `unit`: each unit is asked for by itself */
 };
 
 struct dvi_sycl_words {
@@ -35,6 +36,12 @@ struct dvi_sycl_flags {
     struct dvi_sycl_targets targets; /* the whole list; `refused`: there are no words */
     struct dvi_sycl_words steps[DVI_STEP_COUNT];
     DVI_LIST(const char *) warnings;
+};
+
+/** Of one unit, where several were asked for. */
+struct dvi_sycl_unit {
+    const char *name;
+    struct dvi_sycl_flags flags;
 };
 
 /**

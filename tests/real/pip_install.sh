@@ -14,5 +14,12 @@ say $? "pip install ."
 say $? "bin/devimg is the program itself"
 cd "$work" && venv/bin/devimg list "$root/tests/data/intel/lib_aot_zstd.so" | grep -q '^dg2-g11 '
 say $? "the installed devimg lists a file"
+if command -v cmake >/dev/null; then
+  mkdir "$work/p" && printf '%s\n' 'cmake_minimum_required(VERSION 3.20)' 'project(p LANGUAGES NONE)' 'find_package(devimg REQUIRED CONFIG)' \
+    'get_target_property(p devimg::devimg IMPORTED_LOCATION)' 'message(STATUS "<${p}>")' >"$work/p/CMakeLists.txt"
+  said=$(PATH="$work/venv/bin:$PATH" cmake -S "$work/p" -B "$work/b" 2>&1)
+  [[ $said == *"<$work/venv/bin/devimg>"* ]]
+  say $? "CMake finds the package and the program of the environment by PATH"
+fi
 echo "$passed passed, $failed failed"
 [ $failed = 0 ]
