@@ -5,7 +5,7 @@
     tests/run.py [--update] [--only SUITE,...] BUILD...
 
 Suites (each a function below): unit cli schema facts tools readelf readobj extract shapes metamorphic
-examples exports damage odd edited offload windows detect sycltargets hostile.
+examples exports damage odd edited offload windows detect sycltargets meson hostile.
 `repository` (layers, docs) needs no build and runs once. --update rewrites the expectations of the
 cli suite from what the program says; read the diff before you commit it.
 """
@@ -38,6 +38,7 @@ INTEL = os.path.join(DATA, "intel")
 sys.path.insert(0, HERE)
 import compare_facts  # noqa: E402
 from edited import Edited, section_headers  # noqa: E402
+from meson_package import MesonPackage  # noqa: E402
 from offload import Offload  # noqa: E402
 from sycl_detect import Detect  # noqa: E402
 from sycl_targets import SyclTargets  # noqa: E402
@@ -650,6 +651,12 @@ def sycltargets(build, _):
         SyclTargets(build, t).all()
 
 
+def meson(build, _):
+    """tests/meson_package.py: meson/devimg and examples/meson-sycl, with a stand-in for icpx."""
+    with tempfile.TemporaryDirectory() as t:
+        MesonPackage(build, ROOT, t).all()
+
+
 def hostile(build, _):
     """Headers that claim the impossible: an answer in seconds, little memory, no crash."""
     limit = lambda: resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
@@ -696,7 +703,7 @@ def hostile(build, _):
 
 
 SUITES = [unit, cli, schema, facts, tools, readelf, readobj, extract, shapes, metamorphic, examples, exports,
-          damage, odd, edited, offload, windows, detect, sycltargets, hostile]
+          damage, odd, edited, offload, windows, detect, sycltargets, meson, hostile]
 
 
 def repository(results):

@@ -30,7 +30,7 @@ tidy() {
 cpp() {
   cppcheck --quiet --std=c11 --language=c --enable=warning,performance,portability --error-exitcode=1 \
     --inline-suppr --suppress=missingIncludeSystem --suppress=normalCheckLevelMaxBranches -D__GNUC__=12 \
-    -j "$(nproc)" -Isrc -Iinclude src examples
+    -j "$(nproc)" -Isrc -Iinclude src examples/*.c
 }
 
 scripts_parse() {

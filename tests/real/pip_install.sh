@@ -14,5 +14,9 @@ say $? "pip install ."
 say $? "bin/devimg is the program itself"
 cd "$work" && venv/bin/devimg list "$root/tests/data/intel/lib_aot_zstd.so" | grep -q '^dg2-g11 '
 say $? "the installed devimg lists a file"
+mkdir p && cp -r venv/devimg/meson/devimg p/ && venv/bin/pip install -q meson </dev/null &&
+  printf "project('p')\ndevimg_targets = ''\ndevimg_cpu = 'none'\nsubdir('devimg')\n" >p/meson.build &&
+  env PATH=/usr/bin:/bin venv/bin/meson setup b p | grep -q "devimg found: YES ($work/venv/bin/devimg)"
+say $? "a Meson project has the folder and finds devimg, without activating the environment"
 echo "$passed passed, $failed failed"
 [ $failed = 0 ]
