@@ -112,7 +112,7 @@ class MesonPackage:
         if os.path.exists(log):
             with open(log, encoding="utf-8") as f:
                 tests = {t["name"]: t for t in map(json.loads, f)}
-        results = {n.split(" / ")[-1]: t["result"] for n, t in tests.items()}
+        results = {re.split(" / |:", n)[-1]: t["result"] for n, t in tests.items()}
         self.say(results == {"demo on a GPU": "OK", "demo on a CPU": "SKIP", "devimg check libops": "OK", "devimg check demo": "OK"},
                  "S0-20: what is skipped", results, said)
         reason = [t.get("stdout", "") for n, t in tests.items() if n.endswith("demo on a CPU")]
@@ -151,7 +151,7 @@ class MesonPackage:
         self.say(status != 0 and not os.path.exists(stamp) and "libops.so: FAIL" in said and "demo: FAIL" in said and
                  "no native image for 3 targets" in said, "S3-1, S3-20: the build fails", said)
         status, said = self.run("meson", "test", "-C", self.b, "--no-rebuild", "--suite", "devimg")
-        self.say(status == 2 and "Fail:               2" in said, "S3-1: and so do the tests", said)
+        self.say(status == 2 and re.search(r"Fail: +2\b", said), "S3-1: and so do the tests", said)
         self.icpx()
 
     def another_list(self):
@@ -328,11 +328,13 @@ class MesonPackage:
         self.say(status == 0 and "libfoo.so: pass" in said, "S3-22: the check knows the gap", said)
 
     def installed(self):
-        """What `meson install` puts beside the program is the whole of the folder."""
-        self.run("meson", "install", "-C", self.build.folder, "--no-rebuild", "--quiet", DESTDIR=self.path("dest"))
-        found = glob.glob(self.path("dest", "**", "share", "devimg", "meson", "devimg", "**", "meson.build"), recursive=True)
-        source = glob.glob(os.path.join(self.root, "meson", "devimg", "**", "meson.build"), recursive=True)
-        self.say(len(found) == len(source) == 3, "the folder is installed", found)
+        """What `meson install` puts into share/ is the whole of the folder."""
+        with open(os.path.join(self.build.folder, "meson-info", "intro-installed.json"), encoding="utf-8") as f:
+            found = [(a, b.partition("/share/devimg/meson/devimg/")[2]) for a, b in json.load(f).items()]
+        source = os.path.join(self.root, "meson", "devimg")
+        expected = [os.path.join(at, n) for at, _, names in os.walk(source) for n in names]
+        found = sorted(a for a, b in found if b and os.path.join(source, b) == a)
+        self.say(found == sorted(expected) and len(found) == 3, "the folder is installed", found)
 
     def all(self):
         if not shutil.which("ocloc") or not shutil.which("clang++-19"):
