@@ -165,6 +165,19 @@ class Edited:
         self.say(status == 0 and len(r["images"]) == 40 * 4, "40 compressed archives in a bundle", status,
                  len(r["images"]), r["findings"][:1])
 
+    def bundles_one_after_another(self):
+        zebin = self.fixture("sg16_dg2-g11_ip.zebin")
+        zebin += bytes(-len(zebin) % 16)
+        bundle = clang_bundle(zebin, zebin)
+        for name, data, offsets in (("two", bundle * 2, []), ("padding behind", bundle + bytes(4096 + 5) + bundle, []),
+                                    ("junk behind", bundle * 2 + b"junk", [2 * len(bundle)]),
+                                    ("an empty one first", clang_bundle() + bundle * 2, [])):
+            status, r = self.record("list", self.file("row.bundle", data))
+            images = 2 * data.count(b"__CLANG") - 2 * data.startswith(clang_bundle())
+            self.say(status == (1 if offsets else 0) and len(r["images"]) == images and
+                     [f["offset"] for f in r["findings"]] == offsets, "bundles: " + name, status, r["findings"],
+                     len(r["images"]))
+
     def members_of_odd_names(self):
         code = self.fixture("lib_aot.o")
         for name in (b"__.SYMDEF_gpu.o/", b"/<gpu>/"):
@@ -215,6 +228,18 @@ class Edited:
                   if f["severity"] == "error"]
         self.say(status == 1 and errors == [(["rdc.o"], "no-device-code")], "bitcode in one member", status, errors)
 
+    def files_without_a_fallback(self):
+        """No SPIR-V stands in them, so none is registered: bitcode and code for the CPU are no excuse."""
+        for name in ("axpy.hcf", "lib_hcf.so", "lib_cpu_sections.so", "basic_x86_64.oclelf", "zfat_generic_ir.ar",
+                     "obj_packager.o"):
+            status, r = self.record("check", "--fallback", "spir64", os.path.join(self.intel, name))
+            codes = [f["code"] for f in r["findings"] if f["severity"] == "error"]
+            self.say(status == 1 and "missing-fallback" in codes, name + " has no fallback", status, codes)
+        for name in ("lib_cpu.so", "basic.spv", "empty.spv", "lib_aot.so", "obj_bundle.o"):
+            status, r = self.record("check", "--fallback", "spir64", os.path.join(self.intel, name))
+            codes = [f["code"] for f in r["findings"] if f["code"] == "missing-fallback"]
+            self.say(status == 0 and not codes, name + " lacks no fallback", status, codes)
+
     def family_only_kernels(self):
         path = os.path.join(self.intel, "sg16_dg2-g11.zebin")  # states its product family: DG2
         for target, count in (("dg2-g11", 1), ("dg2-g10", 1), ("bmg-g21", 0)):
@@ -242,10 +267,12 @@ class Edited:
         self.images_side_by_side()
         self.deep_bundle_beside_a_library()
         self.bundle_of_compressed_archives()
+        self.bundles_one_after_another()
         self.members_of_odd_names()
         self.members_that_are_not_read()
         self.files_that_check_writes()
         self.bitcode_in_a_library()
+        self.files_without_a_fallback()
         self.family_only_kernels()
         self.same_answer_from_any_thread()
         self.many_broken_images()

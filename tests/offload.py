@@ -10,6 +10,8 @@ import zlib
 
 KINDS = {"openmp": 1, "cuda": 2, "hip": 4, "sycl": 8}
 PACKAGER = shutil.which("clang-offload-packager-19")
+CLANG = shutil.which("clang-19")
+HIP = b"__attribute__((device)) int twice(int v) { return 2 * v; }"
 
 
 def offload_binary(version, entries, compress=None, more=None):
@@ -142,16 +144,21 @@ class Offload:
             entries = self.entries()[:1] if version == 1 else self.entries()
             data = offload_binary(version, entries)
             for name, path in (("loose", self.file("v.bin", data)),
-                               ("section", self.object("v.o", ".llvm.offloading", data + data))):
+                               ("two loose", self.file("vv.bin", data + bytes(8) + data + bytes(16))),
+                               ("two in a section", self.object("v.o", ".llvm.offloading", data + data))):
                 status, r = self.record("list", path)
                 with open(path, "rb") as f:
                     whole = f.read()
-                here = [e for e in entries if e[3] is not None] * (2 if name == "section" else 1)
+                here = [e for e in entries if e[3] is not None] * (2 if "two" in name else 1)
                 same = len(here) == len(r["images"]) and all(
                     i["bundle"] == "offload-binary" and i["offload"] == e[0] and
                     i["entry_id"] == e[1] + ("-" + e[2] if e[2] else "") and
                     whole[i["offset"]:i["offset"] + i["size"]] == e[3] for i, e in zip(r["images"], here))
                 self.say(status == 0 and same, "version %d, %s" % (version, name), status, r)
+            status, r = self.record("list", self.file("junk.bin", data + data + b"junk" * 20))
+            self.say(status == 1 and len(r["images"]) == 2 * len([e for e in entries if e[3] is not None]) and
+                     [f["offset"] for f in r["findings"]] == [2 * len(data)], "version %d, junk behind" % version,
+                     status, r)
 
     def compressed(self):
         for name, compress in (("zstd", zstd), ("zlib", zlib.compress)):
@@ -169,6 +176,10 @@ class Offload:
             status, r = self.record("list", "--max-inflated-size", "1000", path)
             self.say(status == 1 and "max-inflated-size" in json.dumps(r["findings"]), "a limit under " + name,
                      status, r["findings"])
+            two = offload_binary(3, self.entries()[:1], compress) + offload_binary(3, self.entries()[1:], compress)
+            status, r = self.record("kernels", self.file("cc.bin", two))
+            self.say(status == 0 and [i["target"] for i in r["images"]] == ["spir64", "dg2-g11"] and not r["findings"],
+                     "two under " + name, status, r)
         inner = [("sycl", "spir64-unknown-unknown", "", zstd(self.spirv))]
         status, r = self.record("list", self.file("cc.bin", offload_binary(3, inner, zstd)))
         self.say(status == 1 and r["findings"], "compressed inside of compressed", status, r)
@@ -194,9 +205,62 @@ class Offload:
         self.say(status == 0 and [(i["target"], i["offload"], i["section"]) for i in r["images"]] ==
                  [("spir64", "sycl", "spir64")], "a section named after its target", status, r)
 
+    def compiled(self, name, source, *args):
+        path = os.path.join(self.folder, name)
+        done = subprocess.run([CLANG, "-c", "-o", path, *args, self.file(name + ".src", source)], stderr=subprocess.PIPE)
+        self.say(done.returncode == 0, "clang makes " + name, done.stderr)
+        return path
+
+    def bitcode(self):
+        """The triple in the module tells the host's from a device's; llvm-dis prints the same."""
+        kernel = b"kernel void f(global int *p) { *p = 1; }"
+        for triple, target in (("spir64", "spir64"), ("spirv64", "spirv64"), ("amdgcn-amd-amdhsa", "amdgcn-amd-amdhsa"),
+                               ("nvptx64-nvidia-cuda", "nvptx64-nvidia-cuda")):
+            path = self.compiled("device.bc", kernel, "-x", "cl", "-emit-llvm", "-nogpulib", "-target", triple)
+            status, r = self.record("list", path)
+            self.say(status == 0 and [(i["format"], i["target"]) for i in r["images"]] == [("bitcode", target)],
+                     "bitcode of " + triple, status, r)
+        for triple in ("x86_64-linux-gnu", "aarch64-linux-gnu", "x86_64-apple-darwin"):  # the last one in a wrapper
+            path = self.compiled("host.bc", b'const char *s = "amdgcn nvptx64 spir64";', "-x", "c", "-flto",
+                                 "-target", triple)
+            status, r = self.record("list", path)
+            self.say(status == 1 and not r["images"] and "link-time" in json.dumps(r["findings"]),
+                     "bitcode of the host, " + triple, status, r)
+        with open(path, "rb") as f:
+            whole = f.read()
+        for cut in range(0, 400, 7):
+            status, r = self.record("list", self.file("cut.bc", whole[:len(whole) * cut // 400 + 4]))
+            self.say(status == 1 and not r["images"], "cut bitcode", cut, status, r)
+
+    def objects_of_other_kinds(self):
+        """HIP and OpenMP before the link: kind and GPU of each, and who links it."""
+        hip = ["-x", "hip", "-fgpu-rdc", "-nogpulib", "-nogpuinc", "--offload-arch=gfx90a:xnack+"]
+        for driver, entry_id in (("--offload-new-driver", "amdgcn-amd-amdhsa-gfx90a:xnack+"),
+                                 ("--no-offload-new-driver", "hip-amdgcn-amd-amdhsa--gfx90a:xnack+")):
+            path = self.compiled("hip.o", HIP, driver, *hip)
+            _, r = self.record("list", path)
+            found = [(i["target"], i["offload"], i["entry_id"]) for i in r["images"]]
+            status, r = self.record("check", path)
+            self.say(status == 0 and found == [("gfx90a:xnack+", "hip", entry_id)] and
+                     "hipcc" in r["findings"][0]["hint"], "HIP objects, " + driver, status, found, r)
+        source = b"void f(int *p) {\n#pragma omp target map(p[0:1])\n*p = 1; }"
+        path = self.compiled(
+            "omp.o", source, "-x", "c", "-fopenmp", "-fopenmp-targets=amdgcn-amd-amdhsa", "-Xopenmp-target",
+            "-march=gfx90a", "-nogpulib")
+        _, r = self.record("list", path)
+        found = [(i["target"], i["offload"]) for i in r["images"]]
+        status, r = self.record("check", path)
+        self.say(status == 0 and found == [("gfx90a", "openmp")] and "OpenMP" in r["findings"][0]["hint"], "OpenMP objects", status, found, r)
+
     def packager(self):
         if PACKAGER is None:
             return
+        for kind in ("openmp", "cuda", "hip"):  # as this LLVM numbers them
+            path = os.path.join(self.folder, "kind.bin")
+            subprocess.run([PACKAGER, "-o", path, "--image=file=%s,triple=spirv64-intel,kind=%s" % (
+                os.path.join(self.intel, "basic.spv"), kind)], check=True)
+            _, r = self.record("list", path)
+            self.say([i["offload"] for i in r["images"]] == [kind], "kind " + kind, r)
         path = os.path.join(self.folder, "p.bin")
         spirv, zebin = (os.path.join(self.intel, n) for n in ("basic.spv", "sg16_dg2-g11_ip.zebin"))
         subprocess.run([PACKAGER, "-o", path, "--image=file=%s,triple=spirv64-intel,arch=generic,kind=openmp" % spirv,
@@ -298,6 +362,9 @@ class Offload:
         self.other_kinds()
         self.registration()
         self.target_sections()
+        if CLANG is not None:
+            self.bitcode()
+            self.objects_of_other_kinds()
         self.packager()
         self.hostile()
         self.syclbins()

@@ -105,6 +105,9 @@ const char *dvi_unread_start(struct dvi_view v);
 /** The offload kind that starts an entry id ("sycl-spir64_gen-..."): src/bundle/clang.c. */
 enum devimg_offload dvi_clang_offload(struct dvi_view id);
 
+/** What ends such an id behind its triple: "gfx90a:xnack+", "sm_80"; empty: it names no GPU. */
+struct dvi_view dvi_clang_arch(struct dvi_view id);
+
 /** What is known before a walker looks: `bytes` at first all of the container. */
 struct dvi_placed dvi_placed_unknown(struct dvi_view bytes, const char *bundle);
 
@@ -115,6 +118,9 @@ struct dvi_bundle {
     bool (*match)(struct dvi_view v);
     enum devimg_status (*walk)(const struct dvi_placed *outer, struct dvi_found *found,
                                struct devimg_error *err);
+    /* Where several may stand one after another: the one that starts `v`, or all of `v` where it
+     * does not say how long it is. */
+    struct dvi_view (*first)(struct dvi_view v);
     /* The packing is an image itself, and what it holds are images with it as parent. */
     bool is_image;
     /* Packings of an object: `claimed` holds the ranges that earlier rows took. */

@@ -81,6 +81,17 @@ enum devimg_offload dvi_clang_offload(struct dvi_view id)
     return DEVIMG_OFFLOAD_UNKNOWN;
 }
 
+struct dvi_view dvi_clang_arch(struct dvi_view id)
+{
+    const enum devimg_offload offload = dvi_clang_offload(id);
+    for (size_t at = id.size; at > 0 && offload != DEVIMG_OFFLOAD_SYCL; at--) {
+        const struct dvi_view rest = dvi_from(id, at - 1);
+        if (dvi_starts_with(rest, "-gfx", 4) || dvi_starts_with(rest, "-sm_", 4))
+            return dvi_from(rest, 1);
+    }
+    return dvi_from(id, id.size);
+}
+
 static enum devimg_status found_entry(const struct dvi_placed *outer, const struct entry *e,
                                       struct dvi_found *found, struct devimg_error *err)
 {
@@ -91,8 +102,11 @@ static enum devimg_status found_entry(const struct dvi_placed *outer, const stru
     image.bytes = e->image;
     if (dvi_clang_offload(e->id) != DEVIMG_OFFLOAD_UNKNOWN)
         image.offload = dvi_clang_offload(e->id);
+    const struct dvi_view arch = dvi_clang_arch(e->id);
     image.entry_id = dvi_arena_text(found->arena, e->id);
-    if (image.entry_id == NULL)
+    if (arch.size > 0)
+        image.arch = dvi_arena_text(found->arena, arch);
+    if (image.entry_id == NULL || (image.arch == NULL && arch.size > 0))
         return dvi_fail_memory(err, e->id.source);
     return dvi_found_image(found, &image, err);
 }
@@ -112,8 +126,26 @@ static enum devimg_status walk(const struct dvi_placed *outer, struct dvi_found 
     return DEVIMG_OK;
 }
 
+/* It ends behind its last image. */
+static struct dvi_view first(struct dvi_view v)
+{
+    struct entries it = { 0 };
+    uint64_t end = 0;
+    if (entries_begin(v, &it, NULL) != DEVIMG_OK)
+        return v;
+    while (it.left > 0) {
+        struct entry e = { 0 };
+        if (entries_next(&it, &e, NULL) != DEVIMG_OK)
+            return v;
+        const uint64_t image_end = e.image.offset - v.offset + e.image.size;
+        end = image_end > end ? image_end : end;
+    }
+    return dvi_head(v, it.at.at > end ? it.at.at : end);
+}
+
 const struct dvi_bundle dvi_bundle_clang = {
     .name = "clang-bundle",
     .match = match,
+    .first = first,
     .walk = walk,
 };

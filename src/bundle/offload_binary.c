@@ -14,6 +14,7 @@
  *       stream of what stood there, and offsets count in the inflated binary
  *
  * entry, 40 bytes:  0 image kind u16   2 offload kind u16   4 flags u32 (1: no image, texts only)
+ *                   offload kind: 1 OpenMP, 2 CUDA, 4 HIP, 8 SYCL; LLVM up to 19: 3 HIP
  *                   8 texts at u64    16 text count u64    24 image at u64   32 image size u64
  * text:             0 key at u64       8 value at u64, both ended by NUL;
  *                  16 from version 2 on: value size u64
@@ -167,11 +168,13 @@ static enum devimg_status read_texts(const struct block *b, const struct entry *
     return DEVIMG_OK;
 }
 
+/* LLVM up to 19 counts the kinds, later ones give each a bit. */
 static enum devimg_offload offload_of(uint16_t kind)
 {
     switch (kind) {
     case 1: return DEVIMG_OFFLOAD_OPENMP;
     case 2: return DEVIMG_OFFLOAD_CUDA;
+    case 3:
     case 4: return DEVIMG_OFFLOAD_HIP;
     case 8: return DEVIMG_OFFLOAD_SYCL;
     default: return DEVIMG_OFFLOAD_UNKNOWN;
@@ -243,8 +246,15 @@ static enum devimg_status walk(const struct dvi_placed *outer, struct dvi_found 
     return DEVIMG_OK;
 }
 
+static struct dvi_view first(struct dvi_view v)
+{
+    const uint64_t size = dvi_peek64(v, 8);
+    return size < HEADER_SIZE ? v : dvi_head(v, size);
+}
+
 const struct dvi_bundle dvi_bundle_offload_binary = {
     .name = "offload-binary",
     .match = match,
+    .first = first,
     .walk = walk,
 };

@@ -237,28 +237,15 @@ static bool visit_shared(void *context, const struct dvi_symbol *symbol)
     return true;
 }
 
-static const struct dvi_code_reference *reference_at(const struct dvi_object *o, uint64_t addr)
-{
-    size_t low = 0, high = o->reference_count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (o->references[middle].addr < addr)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < o->reference_count && o->references[low].addr == addr ? &o->references[low] : NULL;
-}
-
 uint64_t dvi_registration_value(const struct dvi_registration *r, uint64_t addr)
 {
-    const struct dvi_code_reference *reference = reference_at(r->object, addr);
+    const struct dvi_code_reference *reference = dvi_object_reference_at(r->object, addr);
     return reference != NULL && !reference->external ? reference->value : 0;
 }
 
 bool dvi_registration_leads(const struct dvi_registration *r, uint64_t addr)
 {
-    const struct dvi_code_reference *reference = reference_at(r->object, addr);
+    const struct dvi_code_reference *reference = dvi_object_reference_at(r->object, addr);
     return reference != NULL && reference->external && is_register(reference->name_bytes);
 }
 

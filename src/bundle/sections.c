@@ -144,7 +144,11 @@ static enum devimg_status walk_section(const struct dvi_object *object,
     w.outer.section = dvi_arena_text(found->arena, section->name);
     if (label->text.size > 0)
         w.outer.entry_id = dvi_arena_text(found->arena, label->text);
-    if (w.outer.section == NULL || (w.outer.entry_id == NULL && label->text.size > 0))
+    const struct dvi_view arch = dvi_clang_arch(label->text);
+    if (arch.size > 0)
+        w.outer.arch = dvi_arena_text(found->arena, arch);
+    if (w.outer.section == NULL || (w.outer.entry_id == NULL && label->text.size > 0) ||
+        (w.outer.arch == NULL && arch.size > 0))
         return dvi_fail_memory(err, section->name.source);
     uint64_t at = 0;
     struct dvi_view gap = { 0 };

@@ -25,7 +25,7 @@ static const struct {
     size_t size;
     const char *what;
 } starts[] = {
-    { "CCOB", 4, "compressed HIP code objects" },
+    { "CCOB", 4, "a compressed clang offload bundle" },
     { "\x50\xed\x55\xba", 4, "a CUDA fat binary" },
     { "\xcf\xfa\xed\xfe", 4, "a Mach-O object" },
     { "\xca\xfe\xba\xbe", 4, "a universal Mach-O file" },

@@ -70,6 +70,8 @@ bool dvi_is_portable(const struct dvi_check *check, const struct devimg_image *i
 /** False: a support module, or one without kernels; it never needs coverage. Native images and
  *  SPIR-V whose kernels are not known may hold some. */
 bool dvi_needs_coverage(const struct dvi_check *check, const struct devimg_module *module);
+/** The same, and bitcode and code for the host's CPU count like native images. */
+bool dvi_needs_fallback(const struct dvi_check *check, const struct devimg_module *module);
 /** Does it hold AdaptiveCpp's generic IR, which its runtime compiles? */
 bool dvi_is_generic_ir(const struct dvi_check *check, const struct devimg_module *module);
 /** True when the native image is one for `target`: it states an IP version that counts as the

@@ -142,6 +142,8 @@ DEVIMG_CHECKED enum devimg_status dvi_read_text(const char *path, uint64_t most,
 bool dvi_next_line(struct dvi_view *rest, struct dvi_view *line);
 /** What stands before the next `mark` of `*rest`, or all of it; false: nothing is left. */
 bool dvi_next_field(struct dvi_view *rest, char mark, struct dvi_view *field);
+/** Without the blanks, tabs and line ends around it. */
+struct dvi_view dvi_trimmed(struct dvi_view v);
 
 /** What comes after the last '/' or '\\'. */
 const char *dvi_base_name(const char *path);

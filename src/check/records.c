@@ -20,26 +20,43 @@ bool dvi_is_portable(const struct dvi_check *check, const struct devimg_image *i
            check->in->records[image->record]->linked != DEVIMG_YES;
 }
 
-/* Device code of which nobody could tell whether kernels are in it. */
-static bool may_hold_kernels(const struct devimg_image *image)
+/* Code that GPUs run, or that a driver makes it of. */
+static bool is_for_gpus(const struct devimg_image *image)
 {
-    return image->kernel_count == DEVIMG_UNKNOWN && !image->support &&
-           (dvi_is_native(image) || image->format == DEVIMG_FORMAT_SPIRV);
+    return dvi_is_native(image) || image->format == DEVIMG_FORMAT_SPIRV;
 }
 
-/* Names alone do not tell: a descriptor lists exported functions beside kernels, so what an image
- * states of its kernels counts first. */
-bool dvi_needs_coverage(const struct dvi_check *check, const struct devimg_module *module)
+static bool is_code(const struct devimg_image *image)
+{
+    return image->format != DEVIMG_FORMAT_ARCHIVE;
+}
+
+/* An image that `counts` may hold kernels when nobody could tell. Names alone do not tell: a
+ * descriptor lists exported functions beside kernels, so what an image states of its kernels
+ * counts first. */
+static bool may_have_kernels(const struct dvi_check *check, const struct devimg_module *module,
+                             bool (*counts)(const struct devimg_image *image))
 {
     bool support = module->image_count > 0, kernels = false, counted = false;
     for (uint32_t i = 0; i < module->image_count; i++) {
         const struct devimg_image *image = check->in->images[module->images[i]];
         support = support && image->support;
-        kernels = kernels || may_hold_kernels(image) ||
-                  (image->kernel_count > 0 && image->kernel_count != DEVIMG_UNKNOWN);
+        kernels =
+            kernels || (image->kernel_count == DEVIMG_UNKNOWN ? !image->support && counts(image)
+                                                              : image->kernel_count > 0);
         counted = counted || image->kernel_count != DEVIMG_UNKNOWN;
     }
     return (kernels || (!counted && module->name_count > 0)) && !support;
+}
+
+bool dvi_needs_coverage(const struct dvi_check *check, const struct devimg_module *module)
+{
+    return may_have_kernels(check, module, is_for_gpus);
+}
+
+bool dvi_needs_fallback(const struct dvi_check *check, const struct devimg_module *module)
+{
+    return may_have_kernels(check, module, is_code);
 }
 
 bool dvi_is_generic_ir(const struct dvi_check *check, const struct devimg_module *module)

@@ -15,8 +15,27 @@ static bool is_fallback(const struct dvi_check *check, const struct devimg_image
         !dvi_is_portable(check, image))
         return false;
     if (image->target == NULL) /* a loose SPIR-V module */
-        return strcmp(kind->name, "spir64") == 0;
+        return image->format == DEVIMG_FORMAT_SPIRV && strcmp(kind->name, "spir64") == 0;
     return strcmp(image->target, kind->name) == 0 || devimg_target_find(image->target) == kind;
+}
+
+static const char *hint_for(struct dvi_check *check, const struct devimg_module *module)
+{
+    const enum devimg_offload offload = module->image_count > 0
+                                            ? check->in->images[module->images[0]]->offload
+                                            : DEVIMG_OFFLOAD_UNKNOWN;
+    if (dvi_is_generic_ir(check, module))
+        return "AdaptiveCpp's generic IR is portable by itself: ask for no fallback";
+    for (uint32_t i = 0; i < module->image_count; i++) {
+        const struct devimg_image *image = check->in->images[module->images[i]];
+        if (dvi_is_portable(check, image) && image->parent == DEVIMG_NONE &&
+            image->registered == DEVIMG_NO)
+            return "a portable image is there, and nothing registers it: the rule registration "
+                   "says why";
+    }
+    if (offload == DEVIMG_OFFLOAD_CUDA || offload == DEVIMG_OFFLOAD_HIP)
+        return "CUDA and HIP code has no such fallback: check this file without one";
+    return "add spir64 to -fsycl-targets, on the compile line and on the link line";
 }
 
 static enum devimg_status run_module(struct dvi_check *check, uint32_t index,
@@ -34,9 +53,7 @@ static enum devimg_status run_module(struct dvi_check *check, uint32_t index,
     f.target = kind->name;
     f.kernel = module->name_count == 1 ? module->names[0] : NULL;
     f.message = dvi_message(check, "no registered %s image; kernels: %s", kind->name, names);
-    f.hint = dvi_is_generic_ir(check, module)
-                 ? "AdaptiveCpp's generic IR is portable by itself: ask for no fallback"
-                 : "add spir64 to -fsycl-targets, on the compile line and on the link line";
+    f.hint = hint_for(check, module);
     return dvi_say(check, &f, err);
 }
 
@@ -58,7 +75,7 @@ static enum devimg_status run(struct dvi_check *check, struct devimg_error *err)
     }
     for (uint32_t i = 0; i < check->in->module_count; i++)
         for (size_t k = 0; k < kinds->known.count; k++)
-            if (dvi_needs_coverage(check, check->in->modules[i]))
+            if (dvi_needs_fallback(check, check->in->modules[i]))
                 DVI_TRY(run_module(check, i, kinds->known.items[k], err));
     return DEVIMG_OK;
 }

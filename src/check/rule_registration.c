@@ -59,6 +59,18 @@ static enum devimg_status say_bitcode(struct dvi_check *check, uint32_t index,
     return dvi_say(check, &f, err);
 }
 
+static const char *hint_for_link(enum devimg_offload offload)
+{
+    switch (offload) {
+    case DEVIMG_OFFLOAD_SYCL: return "link with the SYCL driver (-fsycl)";
+    case DEVIMG_OFFLOAD_HIP: return "link with hipcc, or with clang and --hip-link";
+    case DEVIMG_OFFLOAD_CUDA: return "link with clang and --offload-link";
+    case DEVIMG_OFFLOAD_OPENMP:
+        return "link with the driver that compiled it, with its OpenMP option";
+    default: return "link with the driver that compiled it";
+    }
+}
+
 static enum devimg_status say_bundled(struct dvi_check *check, uint32_t record, uint32_t first,
                                       uint32_t count, struct devimg_error *err)
 {
@@ -67,7 +79,7 @@ static enum devimg_status say_bundled(struct dvi_check *check, uint32_t record, 
     f.offset = check->in->images[first]->offset;
     f.message = dvi_message(check, "%" PRIu32 " image%s in bundle sections: a plain host link %s",
                             count, count == 1 ? "" : "s", count == 1 ? "drops it" : "drops them");
-    f.hint = "link with the SYCL driver (-fsycl)";
+    f.hint = hint_for_link(check->in->images[first]->offload);
     return dvi_say(check, &f, err);
 }
 

@@ -69,6 +69,20 @@ bool dvi_next_field(struct dvi_view *rest, char mark, struct dvi_view *field)
     return true;
 }
 
+static bool is_blank(uint8_t c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+struct dvi_view dvi_trimmed(struct dvi_view v)
+{
+    while (v.size > 0 && is_blank(v.data[0]))
+        v = dvi_from(v, 1);
+    while (v.size > 0 && is_blank(v.data[v.size - 1]))
+        v.size--;
+    return v;
+}
+
 bool dvi_next_line(struct dvi_view *rest, struct dvi_view *line)
 {
     if (!dvi_next_field(rest, '\n', line))

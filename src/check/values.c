@@ -125,15 +125,6 @@ enum devimg_status dvi_value_targets(struct devimg_policy *policy, const char *k
 
 /* ---- sizes, paths ---- */
 
-struct dvi_view dvi_trimmed(struct dvi_view v)
-{
-    while (v.size > 0 && (v.data[0] == ' ' || v.data[0] == '\t'))
-        v = dvi_from(v, 1);
-    while (v.size > 0 && (v.data[v.size - 1] == ' ' || v.data[v.size - 1] == '\t'))
-        v.size--;
-    return v;
-}
-
 enum devimg_status dvi_value_sizes(const char *value, uint32_t *out, const struct dvi_spot *spot,
                                    struct devimg_error *err)
 {

@@ -37,7 +37,5 @@ DEVIMG_CHECKED enum devimg_status dvi_value_path(struct devimg_policy *policy, c
                                                  const char *value, const char **out,
                                                  const struct dvi_spot *spot,
                                                  struct devimg_error *err);
-/** Without the blanks and tabs around it. */
-struct dvi_view dvi_trimmed(struct dvi_view v);
 
 #endif

@@ -188,7 +188,7 @@ static enum dvi_exit run(struct dvi_line *line)
     if (!removed)
         return DVI_EXIT_UNREADABLE;
     line->out.verdict = true;
-    line->out.strict = dvi_line_get(line, STRICT) != NULL;
+    line->out.strict = dvi_line_has(line, STRICT);
     if (devimg_policy_new(&policy, &err) != DEVIMG_OK)
         return complain(&err, DVI_EXIT_UNREADABLE);
     enum dvi_exit status = read_policy(line, policy);

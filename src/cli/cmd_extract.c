@@ -25,12 +25,6 @@ static const struct dvi_option options[] = {
     { FORCE, "force", 0, DVI_VALUE_NONE, NULL, "replace files that are there", NULL },
 };
 
-static const char *text_of(const struct dvi_line *line, int id)
-{
-    const struct dvi_setting *s = dvi_line_get(line, id);
-    return s != NULL ? s->text : NULL;
-}
-
 static bool selects(const struct dvi_selection *s)
 {
     return s->targets != NULL || s->format != NULL || s->kernel != NULL || s->indices.count > 0;
@@ -51,7 +45,8 @@ static void extract_file(struct dvi_line *line, const struct dvi_selection *sele
         (void)dvi_fail_memory(&err, path);
     if (wanted != NULL && dvi_select(file, selection, wanted, &err) == DEVIMG_OK &&
         devimg_extraction_add(extraction, file, wanted, &first, &count, &err) == DEVIMG_OK)
-        dvi_output_extract(&line->out, file, path, text_of(line, OUTPUT), extraction, first, count);
+        dvi_output_extract(&line->out, file, path, dvi_line_text(line, OUTPUT, NULL), extraction,
+                           first, count);
     else
         dvi_output_unreadable(&line->out, path, &err);
     free(wanted);
@@ -61,12 +56,13 @@ static void extract_file(struct dvi_line *line, const struct dvi_selection *sele
 static enum dvi_exit extract(struct dvi_line *line, const struct dvi_selection *selection)
 {
     const struct devimg_extract_opts opts = { .struct_size = sizeof opts,
-                                              .as_stored = dvi_line_get(line, STORED) != NULL,
-                                              .force = dvi_line_get(line, FORCE) != NULL };
+                                              .as_stored = dvi_line_has(line, STORED),
+                                              .force = dvi_line_has(line, FORCE) };
     struct devimg_error err = { 0 };
     struct devimg_extraction *extraction = NULL;
     bool opened = false;
-    if (devimg_extraction_new(text_of(line, OUTPUT), &opts, &extraction, &err) != DEVIMG_OK) {
+    if (devimg_extraction_new(dvi_line_text(line, OUTPUT, NULL), &opts, &extraction, &err) !=
+        DEVIMG_OK) {
         dvi_complain(&err);
         return DVI_EXIT_UNREADABLE;
     }
@@ -82,10 +78,10 @@ static enum dvi_exit extract(struct dvi_line *line, const struct dvi_selection *
 static enum dvi_exit read_selection(const struct dvi_line *line, struct dvi_selection *out,
                                     struct dvi_target_set *targets, struct dvi_arena *arena)
 {
-    out->format = text_of(line, IMAGE_FORMAT);
-    out->kernel = text_of(line, KERNEL);
-    out->whole = dvi_line_get(line, ARCHIVES) != NULL || dvi_line_get(line, STORED) != NULL;
-    if (dvi_line_get(line, TARGET) != NULL)
+    out->format = dvi_line_text(line, IMAGE_FORMAT, NULL);
+    out->kernel = dvi_line_text(line, KERNEL, NULL);
+    out->whole = dvi_line_has(line, ARCHIVES) || dvi_line_has(line, STORED);
+    if (dvi_line_has(line, TARGET))
         out->targets = targets;
     for (size_t i = 0; i < line->settings.count; i++) {
         if (line->settings.items[i].option->id != INDEX)
@@ -105,7 +101,7 @@ static enum dvi_exit run(struct dvi_line *line)
     struct dvi_selection selection = { 0 };
     struct dvi_target_set targets = { 0 };
     struct dvi_arena arena = { 0 };
-    const char *folder = text_of(line, OUTPUT);
+    const char *folder = dvi_line_text(line, OUTPUT, NULL);
     if (line->words.count == 0)
         return dvi_usage(line->command, "name a file");
     if (folder == NULL || *folder == '\0')

@@ -25,7 +25,7 @@ static enum dvi_exit run(struct dvi_line *line)
     struct dvi_output out = { .file = line->out.file };
     if (shell != NULL)
         dvi_print_completion(out.file, shell->text);
-    else if (dvi_line_get(line, MAN) != NULL)
+    else if (dvi_line_has(line, MAN))
         dvi_print_man(out.file, command);
     else if (command != NULL)
         dvi_print_help(out.file, command);

@@ -20,8 +20,8 @@ static enum dvi_exit show(struct dvi_line *line, const struct dvi_target_set *se
 {
     const struct dvi_setting *sort = dvi_line_get(line, SORT);
     const struct dvi_setting *worst = dvi_line_get(line, WORST);
-    struct dvi_kernel_view view = { .mangled = dvi_line_get(line, MANGLED) != NULL };
-    if (dvi_line_get(line, TARGET) != NULL)
+    struct dvi_kernel_view view = { .mangled = dvi_line_has(line, MANGLED) };
+    if (dvi_line_has(line, TARGET))
         view.targets = set;
     if (worst != NULL) {
         view.most = worst->number;

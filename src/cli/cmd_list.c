@@ -15,13 +15,13 @@ static enum dvi_exit run(struct dvi_line *line)
     struct dvi_list_view view = { .rows = DVI_LIST_TARGETS };
     if (line->words.count == 0)
         return dvi_usage(line->command, "name a file");
-    if (dvi_line_get(line, IMAGES) != NULL && dvi_line_get(line, MODULES) != NULL)
+    if (dvi_line_has(line, IMAGES) && dvi_line_has(line, MODULES))
         return dvi_usage(line->command, "--images and --modules: choose one");
-    if (dvi_line_get(line, IMAGES) != NULL)
+    if (dvi_line_has(line, IMAGES))
         view.rows = DVI_LIST_IMAGES;
-    else if (dvi_line_get(line, MODULES) != NULL)
+    else if (dvi_line_has(line, MODULES))
         view.rows = DVI_LIST_MODULES;
-    view.kernels = dvi_line_get(line, KERNELS) != NULL;
+    view.kernels = dvi_line_has(line, KERNELS);
     dvi_output_begin(&line->out);
     for (size_t i = 0; i < line->words.count; i++) {
         const char *path = line->words.items[i];

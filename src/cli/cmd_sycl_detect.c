@@ -2,7 +2,8 @@
 #include <string.h>
 
 #include "cli/options.h"
-#include "output/sycl_detect.h"
+#include "output/sycl.h"
+#include "sycl/detect.h"
 
 enum {
     REQUEST = DVI_OPTION_OWN,
@@ -54,12 +55,6 @@ static const struct dvi_option options[] = {
 };
 /* clang-format on */
 
-static const char *text_of(const struct dvi_line *line, int id, const char *standard)
-{
-    const struct dvi_setting *s = dvi_line_get(line, id);
-    return s != NULL ? s->text : standard;
-}
-
 static bool is_identifier(const char *text)
 {
     static const char parts[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_";
@@ -72,13 +67,13 @@ static enum devimg_status detect(const struct dvi_line *line, struct dvi_detecti
 {
     const struct dvi_setting *timeout = dvi_line_get(line, TIMEOUT);
     const struct dvi_detect_options o = {
-        .request = text_of(line, REQUEST, NULL),
-        .sycl_ls = text_of(line, SYCL_LS, "sycl-ls"),
+        .request = dvi_line_text(line, REQUEST, NULL),
+        .sycl_ls = dvi_line_text(line, SYCL_LS, "sycl-ls"),
         .seconds = timeout != NULL ? (unsigned)timeout->number : 20,
-        .exact = strcmp(text_of(line, MATCH, ""), "exact") == 0,
-        .gpus = dvi_line_get(line, GPUS) != NULL,
-        .gate_only = dvi_line_get(line, GATE_ONLY) != NULL,
-        .stage1 = strcmp(text_of(line, STAGE1, ""), "on") == 0,
+        .exact = strcmp(dvi_line_text(line, MATCH, ""), "exact") == 0,
+        .gpus = dvi_line_has(line, GPUS),
+        .gate_only = dvi_line_has(line, GATE_ONLY),
+        .stage1 = strcmp(dvi_line_text(line, STAGE1, ""), "on") == 0,
     };
     for (size_t i = 0; i < line->settings.count; i++)
         if (line->settings.items[i].option->id == TARGETS)
@@ -100,7 +95,7 @@ static enum devimg_status write_files(const struct dvi_line *line, const struct 
         const struct dvi_setting *file = dvi_line_get(line, files[i].option);
         if (file != NULL)
             DVI_TRY(dvi_output_detect_file(file->text, files[i].kind,
-                                           text_of(line, PREFIX, "DEVIMG_SYCL"), d, err));
+                                           dvi_line_text(line, PREFIX, "DEVIMG_SYCL"), d, err));
     }
     return DEVIMG_OK;
 }
@@ -113,21 +108,18 @@ static enum dvi_exit run(struct dvi_line *line)
     if (line->words.count > 0)
         return dvi_usage(line->command, "%s: no file is read; entries go to --targets",
                          line->words.items[0]);
-    if (!is_identifier(text_of(line, PREFIX, "DEVIMG_SYCL")))
+    if (!is_identifier(dvi_line_text(line, PREFIX, "DEVIMG_SYCL")))
         return dvi_usage(line->command, "--prefix %s: expected an identifier",
-                         text_of(line, PREFIX, ""));
-    if (dvi_line_get(line, STAGE1) != NULL && dvi_line_get(line, GATE_ONLY) == NULL)
+                         dvi_line_text(line, PREFIX, ""));
+    if (dvi_line_has(line, STAGE1) && !dvi_line_has(line, GATE_ONLY))
         return dvi_usage(line->command, "--stage1 goes with --gate-only");
     enum devimg_status status = detect(line, &d, &arena, &err);
     if (status == DEVIMG_OK)
         status = write_files(line, &d, &err);
     enum dvi_exit ended = DVI_EXIT_UNREADABLE;
     if (status == DEVIMG_OK) {
-        struct dvi_output out = { .file = line->out.file,
-                                  .quiet = line->out.quiet }; /* its JSON is no list of files */
-        dvi_output_detection(&out, line->out.json, &d);
-        ended = dvi_output_end(&out);
-        if (ended == DVI_EXIT_OK && !d.has_cpu && dvi_line_get(line, REQUIRE_CPU) != NULL)
+        ended = dvi_output_sycl_detect(&line->out, &d);
+        if (ended == DVI_EXIT_OK && !d.has_cpu && dvi_line_has(line, REQUIRE_CPU))
             ended = DVI_EXIT_FINDINGS;
     } else {
         dvi_complain(&err);

@@ -59,17 +59,6 @@ static const struct dvi_option options[] = {
 };
 /* clang-format on */
 
-static bool given(const struct dvi_line *line, int id)
-{
-    return dvi_line_get(line, id) != NULL;
-}
-
-static const char *text_of(const struct dvi_line *line, int id)
-{
-    const struct dvi_setting *s = dvi_line_get(line, id);
-    return s != NULL ? s->text : NULL;
-}
-
 /* The place of an option's value among the words that it may be; `other` where it is not given. */
 static int choice_of(const struct dvi_line *line, int id, int other)
 {
@@ -117,8 +106,8 @@ static enum dvi_exit write_response(const struct dvi_line *line, const struct dv
                                     int step, bool msvc)
 {
     struct devimg_error err = { 0 };
-    if (dvi_output_sycl_response(text_of(line, RESPONSE), &flags->steps[step], msvc, &err) !=
-        DEVIMG_OK)
+    if (dvi_output_sycl_response(dvi_line_text(line, RESPONSE, NULL), &flags->steps[step], msvc,
+                                 &err) != DEVIMG_OK)
         return complain(&err, DVI_EXIT_UNREADABLE);
     return DVI_EXIT_OK;
 }
@@ -129,13 +118,13 @@ static enum dvi_exit print_words(struct dvi_line *line, const struct dvi_sycl_fl
     const int step = choice_of(line, STEP, -1);
     if (flags->targets.refused)
         return refuse_targets(&flags->targets);
-    if (given(line, RESPONSE)) {
+    if (dvi_line_has(line, RESPONSE)) {
         const enum dvi_exit status =
             write_response(line, flags, step, asked->syntax == DVI_SYNTAX_MSVC);
         if (status != DVI_EXIT_OK)
             return status;
     }
-    return dvi_output_sycl_flags(&line->out, flags, step, given(line, RESPONSE));
+    return dvi_output_sycl_flags(&line->out, flags, step, dvi_line_has(line, RESPONSE));
 }
 
 static enum dvi_exit make_words(struct dvi_line *line, const struct devimg_policy *policy)
@@ -144,14 +133,14 @@ static enum dvi_exit make_words(struct dvi_line *line, const struct devimg_polic
     const struct dvi_sycl_flags_asked asked = {
         .compiler = (enum dvi_sycl_compiler)choice_of(line, COMPILER, DVI_SYCL_ICPX),
         .syntax = (enum dvi_sycl_syntax)choice_of(line, SYNTAX, DVI_SYNTAX_GNU),
-        .rdc = given(line, RDC),
-        .raw = given(line, NO_COMPRESSION),
+        .rdc = dvi_line_has(line, RDC),
+        .raw = dvi_line_has(line, NO_COMPRESSION),
         .level = level != NULL ? (unsigned)level->number : 0,
-        .strict_fp = given(line, STRICT_FP),
-        .targets = text_of(line, TARGETS),
-        .fallback = text_of(line, FALLBACK),
+        .strict_fp = dvi_line_has(line, STRICT_FP),
+        .targets = dvi_line_text(line, TARGETS, NULL),
+        .fallback = dvi_line_text(line, FALLBACK, NULL),
         .policy = policy,
-        .unit = text_of(line, UNIT),
+        .unit = dvi_line_text(line, UNIT, NULL),
     };
     struct dvi_sycl_flags flags = { 0 };
     struct devimg_error err = { 0 };
@@ -173,7 +162,7 @@ static enum dvi_exit with_policy(struct dvi_line *line)
     enum dvi_exit status = DVI_EXIT_UNREADABLE;
     enum devimg_status st = devimg_policy_new(&policy, &err);
     if (st == DEVIMG_OK)
-        st = devimg_policy_load(policy, text_of(line, POLICY), &err);
+        st = devimg_policy_load(policy, dvi_line_text(line, POLICY, NULL), &err);
     if (st == DEVIMG_OK)
         status = make_words(line, policy);
     else
@@ -187,15 +176,15 @@ static enum dvi_exit words(struct dvi_line *line)
     if (line->words.count > 0)
         return dvi_usage(line->command, "%s: words are for --lint and --lint-line",
                          line->words.items[0]);
-    if (given(line, STRICT))
+    if (dvi_line_has(line, STRICT))
         return dvi_usage(line->command, "--strict is for --lint and --lint-line");
-    if (given(line, RESPONSE) && !given(line, STEP))
+    if (dvi_line_has(line, RESPONSE) && !dvi_line_has(line, STEP))
         return dvi_usage(line->command, "--response: name the --step that it is for");
-    if (given(line, UNIT) && !given(line, POLICY))
+    if (dvi_line_has(line, UNIT) && !dvi_line_has(line, POLICY))
         return dvi_usage(line->command, "--unit: name the --policy that has gaps");
-    if (given(line, NO_COMPRESSION) && given(line, COMPRESSION_LEVEL))
+    if (dvi_line_has(line, NO_COMPRESSION) && dvi_line_has(line, COMPRESSION_LEVEL))
         return dvi_usage(line->command, "--no-compression and --compression-level: choose one");
-    return given(line, POLICY) ? with_policy(line) : make_words(line, NULL);
+    return dvi_line_has(line, POLICY) ? with_policy(line) : make_words(line, NULL);
 }
 
 /* ---- lint ---- */
@@ -207,17 +196,17 @@ static enum dvi_exit lint(struct dvi_line *line)
                                   STRICT_FP, POLICY, UNIT,           RESPONSE };
     struct dvi_lint found = { 0 };
     struct devimg_error err = { 0 };
-    const char *path = text_of(line, LINT);
+    const char *path = dvi_line_text(line, LINT, NULL);
     const char *const *link = line->words.count > 0 ? line->words.items : NULL;
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (given(line, others[i]))
+        if (dvi_line_has(line, others[i]))
             return dvi_usage(line->command, "--%s is not for --lint",
                              dvi_line_get(line, others[i])->option->name);
-    if (path != NULL && given(line, LINT_LINE))
+    if (path != NULL && dvi_line_has(line, LINT_LINE))
         return dvi_usage(line->command, "--lint and --lint-line: choose one");
     if (path == NULL && link == NULL)
         return dvi_usage(line->command, "--lint-line: name the words of a command line");
-    line->out.strict = given(line, STRICT);
+    line->out.strict = dvi_line_has(line, STRICT);
     const enum devimg_status st =
         path != NULL ? dvi_lint_commands(path, link, line->words.count, &found, &err)
                      : dvi_lint_line(line->words.items, line->words.count, &found, &err);
@@ -231,7 +220,7 @@ static enum dvi_exit lint(struct dvi_line *line)
 
 static enum dvi_exit run(struct dvi_line *line)
 {
-    return given(line, LINT) || given(line, LINT_LINE) ? lint(line) : words(line);
+    return dvi_line_has(line, LINT) || dvi_line_has(line, LINT_LINE) ? lint(line) : words(line);
 }
 
 const struct dvi_command dvi_command_sycl_flags = {

@@ -25,7 +25,7 @@ static enum dvi_exit run(struct dvi_line *line)
         .count = line->words.count,
         .ocloc = ocloc != NULL ? ocloc->text : NULL,
         .seconds = seconds != NULL ? (unsigned)seconds->number : DVI_OCLOC_SECONDS,
-        .narrow = dvi_line_get(line, NARROW) != NULL,
+        .narrow = dvi_line_has(line, NARROW),
     };
     struct dvi_sycl_targets targets = { 0 };
     struct devimg_error err = { 0 };

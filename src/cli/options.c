@@ -304,6 +304,17 @@ const struct dvi_setting *dvi_line_get(const struct dvi_line *line, int id)
     return NULL;
 }
 
+bool dvi_line_has(const struct dvi_line *line, int id)
+{
+    return dvi_line_get(line, id) != NULL;
+}
+
+const char *dvi_line_text(const struct dvi_line *line, int id, const char *other)
+{
+    const struct dvi_setting *s = dvi_line_get(line, id);
+    return s != NULL ? s->text : other;
+}
+
 /* A version that no table has may still be one that a file states; any other name is a slip. */
 static bool is_version(const char *name)
 {
@@ -380,7 +391,7 @@ static void fill_output(struct dvi_line *line)
     const bool allowed = no_color == NULL || no_color[0] == '\0';
     line->out.file = stdout;
     line->out.json = has_word(line, DVI_OPTION_FORMAT, "json");
-    line->out.quiet = dvi_line_get(line, DVI_OPTION_QUIET) != NULL;
+    line->out.quiet = dvi_line_has(line, DVI_OPTION_QUIET);
     line->out.colour =
         has_word(line, DVI_OPTION_COLOR, "always") ||
         (!has_word(line, DVI_OPTION_COLOR, "never") && allowed && isatty(STDOUT_FILENO) == 1);

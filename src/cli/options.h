@@ -110,6 +110,9 @@ bool dvi_line_parse(struct dvi_line *line, const struct dvi_command *command, in
 void dvi_line_free(struct dvi_line *line);
 /** The last setting of an option, or NULL. */
 const struct dvi_setting *dvi_line_get(const struct dvi_line *line, int id);
+bool dvi_line_has(const struct dvi_line *line, int id);
+/** The text of its last setting; `other` where it was not given. */
+const char *dvi_line_text(const struct dvi_line *line, int id, const char *other);
 /** The targets that every setting of the option names together; USAGE: a name that is none, said.
  */
 enum dvi_exit dvi_line_targets(const struct dvi_line *line, int id, struct dvi_target_set *set,

@@ -15,6 +15,7 @@ struct dvi_image_facts {
     uint64_t core_family;         /* Intel zebin note 2, patch tokens */
     uint64_t stepping;            /* of the hardware; Intel patch tokens */
     const char *target;           /* where the image itself names it ("spir64"); NULL otherwise */
+    const char *triple;           /* of a device, in bitcode; NULL */
     uint64_t kernel_count;        /* where headers tell it */
     const char *version;          /* of the format: SPIR-V "1.4", zebin "1.53"; NULL: not stated */
     const char *producer;         /* the tool that wrote it, as the image numbers it; NULL */

@@ -341,6 +341,11 @@ static enum devimg_status describe_code(struct describing *d, uint32_t index,
     if (image->target == NULL && label != NULL &&
         (image->format == DEVIMG_FORMAT_BITCODE || strcmp(label->kind, "selector") != 0))
         image->target = label->name;
+    if (image->target == NULL && label == NULL && image->format == DEVIMG_FORMAT_BITCODE) {
+        const struct devimg_target *row =
+            facts.triple != NULL ? devimg_target_find(facts.triple) : NULL;
+        image->target = placed->arch != NULL ? placed->arch : row != NULL ? row->name : NULL;
+    }
     if (image->kernel_count == DEVIMG_UNKNOWN)
         image->kernel_count = facts.kernel_count;
     if (format->kernels != NULL && (d->depth == DVI_KERNELS || !placed->entries_known))
@@ -459,6 +464,28 @@ static enum devimg_status describe_container(struct describing *d, const struct 
     return status;
 }
 
+/* Packings of one kind, one after another with zero bytes between: clang-offload-packager writes
+ * one an image. */
+static enum devimg_status describe_row(struct describing *d, const struct dvi_bundle *bundle,
+                                       const struct dvi_placed *placed, struct dvi_view bytes,
+                                       uint32_t index, struct devimg_error *err)
+{
+    struct dvi_view rest = bytes;
+    while (rest.size > 0) {
+        if (!bundle->match(rest)) {
+            (void)dvi_fail(err, DEVIMG_MALFORMED, rest, 0,
+                           "%zu bytes behind the %s are no further one", rest.size, bundle->name);
+            return keep(d, DEVIMG_MALFORMED, index != DEVIMG_NONE ? index : d->parent, err);
+        }
+        const struct dvi_view one = bundle->first != NULL ? bundle->first(rest) : rest;
+        DVI_TRY(describe_container(d, bundle, placed, one, index, err));
+        rest = dvi_from(rest, one.size);
+        while (rest.size > 0 && rest.data[0] == 0)
+            rest = dvi_from(rest, 1);
+    }
+    return DEVIMG_OK;
+}
+
 static enum devimg_status describe_frame(struct describing *d, const struct dvi_placed *placed,
                                          struct devimg_error *err);
 
@@ -481,7 +508,7 @@ static enum devimg_status describe_bytes(struct describing *d, const struct dvi_
         return describe_code(d, index, placed, bytes, err);
     if (index != DEVIMG_NONE)
         d->out->images.items[index].image.format = DEVIMG_FORMAT_ARCHIVE;
-    return describe_container(d, bundle, placed, bytes, index, err);
+    return describe_row(d, bundle, placed, bytes, index, err);
 }
 
 static enum devimg_status describe_frame(struct describing *d, const struct dvi_placed *placed,

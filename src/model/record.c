@@ -7,6 +7,7 @@
 
 #include "base/beside.h"
 #include "base/pool.h"
+#include "image/bitcode.h"
 #include "model/model.h"
 
 /* A member of an archive while it is read, linked to what it lies in. */
@@ -331,18 +332,14 @@ static enum devimg_status walk_object(struct reading *r, struct dvi_view bytes,
     return dvi_bundles_walk(&object, &r->found, err);
 }
 
-/* Loose bitcode is device code when it names a device's triple; else it is a host object before
+/* Loose bitcode is device code when its triple is a device's; else it is a host object before
  * link-time optimisation, and what that carries cannot be seen. */
 static bool is_host_bitcode(struct dvi_view bytes)
 {
-    static const char *const triples[] = { "spir64", "spirv", "spir-", "amdgcn", "nvptx" };
+    char triple[DVI_TRIPLE_SIZE];
     const struct dvi_image_format *format = dvi_image_format_of(bytes);
-    if (format == NULL || format->format != DEVIMG_FORMAT_BITCODE)
-        return false;
-    for (size_t i = 0; i < sizeof triples / sizeof triples[0]; i++)
-        if (memmem(bytes.data, bytes.size, triples[i], strlen(triples[i])) != NULL)
-            return false;
-    return true;
+    return format != NULL && format->format == DEVIMG_FORMAT_BITCODE &&
+           (!dvi_bitcode_triple(bytes, triple, sizeof triple) || dvi_bitcode_is_for_host(triple));
 }
 
 static enum devimg_status walk_raw(struct reading *r, struct dvi_view bytes,

@@ -25,8 +25,7 @@ enum {
     SIZE_AT = 48,
     SIZE_SIZE = 10,
     END_AT = 58,
-    HEADER_SIZE = 60,
-    MOST_NAME_BYTES = 4096
+    HEADER_SIZE = 60
 };
 
 bool dvi_ar_is_thin(struct dvi_view v)
@@ -182,12 +181,12 @@ static enum devimg_status long_name(const struct dvi_ar *it, struct dvi_view fie
                         (int)field.size, (const char *)field.data, it->long_names.size);
     struct dvi_view name = dvi_from(it->long_names, at);
     size_t size = 0;
-    while (size < name.size && size <= MOST_NAME_BYTES && name.data[size] != '\n' &&
+    while (size < name.size && size <= DVI_MOST_NAME_BYTES && name.data[size] != '\n' &&
            name.data[size] != 0)
         size++;
-    if (size > MOST_NAME_BYTES) /* many members may share one long name */
+    if (size > DVI_MOST_NAME_BYTES) /* many members may share one long name */
         return dvi_fail(err, DEVIMG_MALFORMED, name, 0, "ar member name of more than %d bytes",
-                        (int)MOST_NAME_BYTES);
+                        (int)DVI_MOST_NAME_BYTES);
     *out = without_slash(dvi_head(name, size));
     return DEVIMG_OK;
 }

@@ -36,19 +36,25 @@ static const struct {
     { COFF_ARM64, 14, 14, USE_POINTER }, /* _ADDR64 */
 };
 
+static uint16_t family_of(uint16_t machine)
+{
+    return machine == COFF_ARM64EC || machine == COFF_ARM64X ? COFF_ARM64 : machine;
+}
+
 static enum use use_of(uint16_t machine, uint16_t type)
 {
-    if (machine == COFF_ARM64EC || machine == COFF_ARM64X)
-        machine = COFF_ARM64;
     for (size_t i = 0; i < sizeof uses / sizeof *uses; i++)
-        if (uses[i].machine == machine && type >= uses[i].first && type <= uses[i].last)
+        if (uses[i].machine == family_of(machine) && type >= uses[i].first && type <= uses[i].last)
             return uses[i].use;
     return USE_NONE;
 }
 
 static bool knows_machine(uint16_t machine)
 {
-    return machine != COFF_ARM;
+    for (size_t i = 0; i < sizeof uses / sizeof *uses; i++)
+        if (uses[i].machine == family_of(machine))
+            return true;
+    return false;
 }
 
 /* One section's relocations. */
@@ -131,7 +137,6 @@ static uint64_t addend_at(const struct walk *w, struct dvi_view bytes, enum use 
 struct relocation {
     uint64_t addr, value; /* value: DVI_EXTERNAL where it is of another file */
     struct dvi_view name_bytes;
-    bool name_fixed;
 };
 
 /* 0: it gives none, or cannot be read; then that is counted. */
@@ -151,7 +156,8 @@ static size_t read_relocation(struct walk *w, size_t index, bool pointers_only,
         return complain(w, index, "there is no such symbol");
     const struct dvi_coff_symbol symbol = dvi_coff_symbol_at(w->coff, symbol_index);
     *out = (struct relocation){ .addr = w->section->addr + at, .value = DVI_EXTERNAL };
-    out->name_bytes = dvi_coff_symbol_name(w->coff, &symbol, &out->name_fixed);
+    bool fixed = false;
+    out->name_bytes = dvi_coff_symbol_name(w->coff, &symbol, &fixed);
     if (dvi_coff_place(w->o, &symbol, &place)) {
         out->value = place + addend_at(w, dvi_from(w->section->data, at), use);
         if (w->o->pointer_size == 4)
@@ -167,30 +173,29 @@ static bool is_wanted(const struct dvi_section *s, bool code)
     return (s->type & (SCN_INFO | SCN_REMOVE | SCN_DISCARDABLE)) == 0 && s->executable == code;
 }
 
-/* How many relocations the sections have, each in bytes of its own: tables may overlap, and are
- * refused then. */
-static enum devimg_status count_relocations(struct dvi_object *o, bool code, size_t *out)
+/* How many relocations the sections have, each in bytes of its own: tables that overlap count as
+ * none, and are reported. */
+static size_t count_relocations(struct dvi_object *o, bool code)
 {
     uint64_t total = 0;
     for (size_t i = 0; i < o->section_count; i++)
         total += is_wanted(&o->sections[i], code) ? walk_of(o, i).count : 0;
-    *out = (size_t)total;
     if (total <= o->file.size / RELOCATION_SIZE)
-        return DEVIMG_OK;
+        return (size_t)total;
     struct devimg_error found;
     (void)dvi_fail(&found, DEVIMG_MALFORMED, o->file, 0,
                    "relocations: tables of %" PRIu64 " entries overlap", total);
     dvi_object_damage(o, &found);
     o->pointers_partial = true;
-    *out = 0;
-    return DEVIMG_END;
+    return 0;
 }
 
 enum devimg_status dvi_coff_read_pointers(struct dvi_object *o, struct devimg_error *err)
 {
     const struct dvi_coff *coff = o->state;
-    size_t most = 0, count = 0;
-    if (count_relocations(o, false, &most) != DEVIMG_OK || most == 0)
+    const size_t most = count_relocations(o, false);
+    size_t count = 0;
+    if (most == 0)
         return DEVIMG_OK;
     if (!knows_machine(coff->machine))
         o->pointers_partial = true;
@@ -216,8 +221,9 @@ enum devimg_status dvi_coff_read_pointers(struct dvi_object *o, struct devimg_er
 
 enum devimg_status dvi_coff_read_references(struct dvi_object *o, struct devimg_error *err)
 {
-    size_t most = 0, count = 0;
-    if (count_relocations(o, true, &most) != DEVIMG_OK || most == 0)
+    const size_t most = count_relocations(o, true);
+    size_t count = 0;
+    if (most == 0)
         return DEVIMG_OK;
     struct dvi_code_reference *references = dvi_arena_array(o->arena, most, sizeof *references);
     if (references == NULL)

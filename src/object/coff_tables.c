@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { MOST_REPORTS = 16, MOST_NAME_BYTES = 4096 };
 enum { CLASS_EXTERNAL = 2, CLASS_FILE = 103, CLASS_WEAK = 105, DERIVED_FUNCTION = 2 };
 
 const char *dvi_coff_machine_name(uint16_t machine)
@@ -109,7 +108,7 @@ static bool section_name(const struct dvi_coff *coff, struct dvi_view field, str
         !(is_base64 ? base64_offset(dvi_from(*out, 2), &at) : dvi_decimal(dvi_from(*out, 1), &at)))
         return true;
     struct dvi_view name = { 0 };
-    const struct dvi_view rest = dvi_head(dvi_from(coff->strings, at), MOST_NAME_BYTES);
+    const struct dvi_view rest = dvi_head(dvi_from(coff->strings, at), DVI_MOST_NAME_BYTES);
     if (at < 4 || dvi_text_at(rest, 0, "name", &name, NULL) != DEVIMG_OK)
         return false;
     *out = name;
@@ -169,12 +168,12 @@ enum devimg_status dvi_coff_make_sections(struct dvi_object *o, struct devimg_er
     for (size_t i = 0; i < count; i++) {
         const struct dvi_coff_header h = dvi_coff_header_at(coff, i);
         if (make_section(o, &h, &next, &sections[i], &found) != DEVIMG_OK &&
-            damaged++ < MOST_REPORTS)
+            damaged++ < DVI_MOST_REPORTS)
             dvi_object_damage(o, &found);
     }
-    if (damaged > MOST_REPORTS) {
+    if (damaged > DVI_MOST_REPORTS) {
         (void)dvi_fail(&found, DEVIMG_TRUNCATED, coff->headers, 0,
-                       "%zu more of %zu sections are damaged", damaged - MOST_REPORTS, count);
+                       "%zu more of %zu sections are damaged", damaged - DVI_MOST_REPORTS, count);
         dvi_object_damage(o, &found);
     }
     o->sections = sections;

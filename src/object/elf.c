@@ -33,11 +33,6 @@ enum { EM_CUDA = 190, EM_INTELGT = 205, EM_AMDGPU = 224 }; /* device code */
 enum { PT_LOAD = 1, PT_DYNAMIC = 2, PT_TLS = 7, PF_X = 1, PN_XNUM = 0xffff };
 enum { SHN_XINDEX = 0xffff };
 
-/* A table of a cut or hostile file can be wrong in each entry: so many are told one by one. */
-enum { MOST_REPORTS = 16 };
-/* Names may share bytes, so their total is no sum that the file bounds; each of them is bounded. */
-enum { MOST_NAME_BYTES = 4096 };
-
 struct file_header {
     bool wide;
     uint16_t type, machine;
@@ -168,7 +163,7 @@ struct names {
 
 static struct dvi_view name_at(struct names *names, uint32_t at)
 {
-    const struct dvi_view rest = dvi_head(dvi_from(names->bytes, at), MOST_NAME_BYTES);
+    const struct dvi_view rest = dvi_head(dvi_from(names->bytes, at), DVI_MOST_NAME_BYTES);
     if (at == 0 || names->bytes.size == 0)
         return dvi_head(rest, 0);
     const uint8_t *end = memchr(rest.data, 0, rest.size);
@@ -291,17 +286,17 @@ static enum devimg_status make_sections(struct dvi_object *o, uint64_t names_ind
         const struct dvi_elf_header h = dvi_elf_header_at(o, i);
         sections[i].name = name_at(&names, h.name);
         const enum devimg_status st = make_section(o, &h, &next, &sections[i], &found);
-        if (st != DEVIMG_OK && damaged++ < MOST_REPORTS)
+        if (st != DEVIMG_OK && damaged++ < DVI_MOST_REPORTS)
             dvi_object_damage(o, &found);
         if (h.type == SHT_SYMTAB_SHNDX && elf->section_numbers == 0) {
             elf->section_numbers = i;
             elf->numbered_symtab = h.link;
         }
     }
-    if (damaged > MOST_REPORTS) {
+    if (damaged > DVI_MOST_REPORTS) {
         (void)dvi_fail(&found, DEVIMG_TRUNCATED, elf->headers, 0,
-                       "%zu more of %zu sections do not fit in the file", damaged - MOST_REPORTS,
-                       count);
+                       "%zu more of %zu sections do not fit in the file",
+                       damaged - DVI_MOST_REPORTS, count);
         dvi_object_damage(o, &found);
     }
     report_names(o, &names);
@@ -377,7 +372,7 @@ static enum devimg_status read_segments(struct dvi_object *o, const struct file_
         if (s.type != PT_LOAD)
             continue;
         regions[used] = section_of_segment(o, &s);
-        if (used < MOST_REPORTS && regions[used].data.size < s.file_size)
+        if (used < DVI_MOST_REPORTS && regions[used].data.size < s.file_size)
             report_cut_segment(o, &s, regions[used].data.size);
         used++;
     }

@@ -117,10 +117,7 @@ bool dvi_object_each_symbol(const struct dvi_object *o, enum dvi_symbol_table ta
 
 struct dvi_view dvi_symbol_name(const struct dvi_symbol *symbol)
 {
-    enum { MOST_NAME_BYTES = 4096 }; /* names may share bytes: a walk over all stays linear */
-    struct dvi_view bytes = symbol->name_bytes;
-    if (bytes.size > MOST_NAME_BYTES)
-        bytes.size = MOST_NAME_BYTES;
+    struct dvi_view bytes = dvi_head(symbol->name_bytes, DVI_MOST_NAME_BYTES);
     const uint8_t *end = memchr(bytes.data, 0, bytes.size);
     if (end != NULL || !symbol->name_fixed)
         bytes.size = end != NULL ? (size_t)(end - bytes.data) : 0;
@@ -213,6 +210,19 @@ const struct dvi_pointer *dvi_object_pointer_at(const struct dvi_object *o, uint
 {
     const size_t i = dvi_object_pointer_from(o, addr);
     return i < o->pointer_count && o->pointers[i].addr == addr ? &o->pointers[i] : NULL;
+}
+
+const struct dvi_code_reference *dvi_object_reference_at(const struct dvi_object *o, uint64_t addr)
+{
+    size_t low = 0, high = o->reference_count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (o->references[middle].addr < addr)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < o->reference_count && o->references[low].addr == addr ? &o->references[low] : NULL;
 }
 
 /*

@@ -156,11 +156,18 @@ const struct dvi_section *dvi_object_region_of(const struct dvi_object *o, uint6
 const struct dvi_pointer *dvi_object_pointer_at(const struct dvi_object *o, uint64_t addr);
 /** The index of the first pointer at or after `addr`. */
 size_t dvi_object_pointer_from(const struct dvi_object *o, uint64_t addr);
+/** The reference of code that stands exactly at `addr`, or NULL. Call dvi_object_references()
+ *  before. */
+const struct dvi_code_reference *dvi_object_reference_at(const struct dvi_object *o, uint64_t addr);
 
 /** True for that name, and in COFF and PE also for its first eight bytes: linkers of Windows, and
  *  some compilers, keep no more. */
 bool dvi_object_names(const struct dvi_object *o, const struct dvi_section *section,
                       const char *name);
+
+/** For formats. Names may share bytes: with a bound, a walk over all of them stays linear. Of what
+ *  is damaged alike, so many are reported one by one, the rest as a count. */
+enum { DVI_MOST_NAME_BYTES = 4096, DVI_MOST_REPORTS = 16 };
 
 /** For formats: pass on what is wrong with one table or entry; the rest is read on. */
 void dvi_object_damage(const struct dvi_object *o, const struct devimg_error *found);

@@ -39,6 +39,19 @@ struct pe_header {
     uint64_t sections_at, section_count;
 };
 
+/* A base that no loader takes: addresses and names do not hold. */
+static void check_base(struct dvi_object *o, struct dvi_view optional, uint64_t at)
+{
+    struct devimg_error found;
+    if ((o->base & 0xffff) == 0 && o->base <= UINT64_MAX - UINT32_MAX)
+        return;
+    (void)dvi_fail(&found, DEVIMG_MALFORMED, optional, at,
+                   "image base 0x%" PRIx64 ": no multiple of 64 KiB, or past the last address",
+                   o->base);
+    dvi_object_damage(o, &found);
+    o->symbols_partial = o->pointers_partial = true;
+}
+
 static enum devimg_status read_optional(struct dvi_object *o, struct dvi_view optional,
                                         struct pe_header *h, struct devimg_error *err)
 {
@@ -54,13 +67,16 @@ static enum devimg_status read_optional(struct dvi_object *o, struct dvi_view op
     dvi_skip(&c, 14);
     h->entry = dvi_le32(&c);
     dvi_skip(&c, h->wide ? 4 : 8);
+    const uint64_t base_at = c.at;
     o->base = h->wide ? dvi_le64(&c) : dvi_le32(&c);
     dvi_skip(&c, h->wide ? 76 : 60);
     const uint32_t count = dvi_le32(&c);
     DVI_TRY(dvi_cursor_check(&c, "optional header", err));
     const uint32_t used = count < MOST_DIRECTORIES ? count : MOST_DIRECTORIES;
     coff->directories = dvi_take(&c, (uint64_t)used * DIRECTORY_SIZE);
-    return dvi_cursor_check(&c, "data directories", err);
+    DVI_TRY(dvi_cursor_check(&c, "data directories", err));
+    check_base(o, optional, base_at);
+    return DEVIMG_OK;
 }
 
 static enum devimg_status read_headers(struct dvi_object *o, struct pe_header *h,
@@ -101,24 +117,19 @@ static bool is_in_section(const struct dvi_object *o, uint64_t addr)
     return false;
 }
 
-/* A base that no loader takes, and tables that are nowhere: what they tell is lost. */
+/* Tables that are nowhere: what they tell is lost. */
 static void check_places(struct dvi_object *o)
 {
     static const uint32_t indexes[] = { PE_EXPORTS, PE_IMPORTS, PE_DELAYED_IMPORTS,
                                         PE_RELOCATIONS };
+    const struct dvi_coff *coff = o->state;
     struct devimg_error found;
-    if ((o->base & 0xffff) != 0 || o->base > UINT64_MAX - UINT32_MAX) {
-        (void)dvi_fail(&found, DEVIMG_MALFORMED, o->file, 0,
-                       "image base 0x%" PRIx64 ": no multiple of 64 KiB, or past the last address",
-                       o->base);
-        dvi_object_damage(o, &found);
-        o->symbols_partial = o->pointers_partial = true;
-    }
     for (size_t i = 0; i < sizeof indexes / sizeof indexes[0]; i++) {
         const struct dvi_pe_directory d = dvi_pe_directory_at(o, indexes[i]);
         if (d.addr == 0 || d.size == 0 || is_in_section(o, d.addr))
             continue;
-        (void)dvi_fail(&found, DEVIMG_MALFORMED, o->file, 0,
+        (void)dvi_fail(&found, DEVIMG_MALFORMED, coff->directories,
+                       (uint64_t)indexes[i] * DIRECTORY_SIZE,
                        "data directory %" PRIu32 ": address 0x%" PRIx64 " lies in no section",
                        indexes[i], d.addr);
         dvi_object_damage(o, &found);

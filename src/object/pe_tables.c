@@ -16,14 +16,7 @@
 
 #include <inttypes.h>
 
-enum {
-    IMPORT_SIZE = 20,
-    DELAYED_SIZE = 32,
-    BLOCK_SIZE = 8,
-    BASED_32 = 3,
-    BASED_64 = 10,
-    MOST_REPORTS = 16
-};
+enum { IMPORT_SIZE = 20, DELAYED_SIZE = 32, BLOCK_SIZE = 8, BASED_32 = 3, BASED_64 = 10 };
 
 /* --- imports and exports --- */
 
@@ -139,7 +132,7 @@ static void report_loss(struct walk *w, uint64_t at, const char *what)
 {
     struct devimg_error found;
     w->o->pointers_partial = true;
-    if (w->bad++ >= MOST_REPORTS)
+    if (w->bad++ >= DVI_MOST_REPORTS)
         return;
     (void)dvi_fail(&found, DEVIMG_MALFORMED, w->table, at, "base relocations: %s", what);
     dvi_object_damage(w->o, &found);

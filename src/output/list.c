@@ -78,9 +78,10 @@ static void print_fallback(FILE *file, const struct dvi_summary *s)
     if (s->jit_native_modules < s->native_modules)
         fprintf(file, " in %" PRIu32 " of the %" PRIu32 " modules that have native code",
                 s->jit_native_modules, s->native_modules);
-    if (s->native_modules < s->jit_modules)
-        fprintf(file, "; %" PRIu32 " of %" PRIu32 " modules have no native code",
-                s->module_count - s->native_modules, s->module_count);
+    const uint32_t without = s->module_count - s->native_modules - s->unread_modules;
+    if (without > 0)
+        fprintf(file, "; %" PRIu32 " of %" PRIu32 " modules %s no native code", without,
+                s->module_count, without == 1 ? "has" : "have");
 }
 
 /* Whether every module has all these targets; nothing to say where there is one module. */
@@ -133,7 +134,7 @@ static void print_answer(FILE *file, const struct dvi_summary *s)
 {
     if (s->image_count == 0) {
         fputs(!s->damaged ? "no device code"
-              : s->behind ? "device code that devimg does not read yet"
+              : s->behind ? "no device code that devimg reads; a part is not read yet"
                           : "no device code could be read: the file is damaged",
               file);
         return;

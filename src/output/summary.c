@@ -171,23 +171,32 @@ static void count_targets(struct dvi_summary *s, const struct row *rows, size_t 
 
 static void count_modules(struct dvi_summary *s, const struct devimg_file *file)
 {
-    for (uint32_t m = 0; m < s->module_count; m++) {
+    for (uint32_t m = 0; m < devimg_module_count(file); m++) {
         const struct devimg_module *module = devimg_module_at(file, m);
-        bool native = false, portable = false;
+        unsigned classes = 0, in_archives = 0;
+        bool unread = false;
         for (uint32_t i = 0; i < module->image_count; i++) {
             const struct devimg_image *image = devimg_image_at(file, module->images[i]);
-            native |= image != NULL && dvi_image_class(image) == DVI_CLASS_NATIVE;
-            portable |= image != NULL && dvi_image_class(image) == DVI_CLASS_PORTABLE;
+            if (image == NULL)
+                continue;
+            classes |= 1U << dvi_image_class(image);
+            in_archives += image->parent != DEVIMG_NONE;
+            unread |= image->format == DEVIMG_FORMAT_UNKNOWN && image->target == NULL;
         }
+        const bool native = (classes >> DVI_CLASS_NATIVE & 1) != 0;
+        const bool portable = (classes >> DVI_CLASS_PORTABLE & 1) != 0;
+        unread |= (classes >> DVI_CLASS_ARCHIVE & 1) != 0 && in_archives == 0;
+        s->module_count += classes != 1U << DVI_CLASS_SUPPORT;
         s->native_modules += native;
         s->jit_modules += portable;
         s->jit_native_modules += native && portable;
+        s->unread_modules += unread && !native;
     }
 }
 
 bool dvi_summarize(const struct devimg_file *file, struct dvi_summary *s)
 {
-    *s = (struct dvi_summary){ .module_count = devimg_module_count(file) };
+    *s = (struct dvi_summary){ 0 };
     for (uint32_t r = 0; r < devimg_record_count(file); r++)
         s->damaged |= devimg_record_at(file, r)->status >= DEVIMG_RECORD_DAMAGED;
     s->behind = s->damaged;

@@ -36,12 +36,14 @@ struct dvi_group {
 struct dvi_summary {
     DVI_LIST(struct dvi_group) groups; /* by class, IP version, target, format */
     unsigned offloads;                 /* bit n: an image of enum devimg_offload n */
-    uint32_t image_count, module_count;
+    uint32_t image_count;
+    uint32_t module_count;       /* without those that are support images alone */
     uint32_t native_count;       /* targets with native code in some module */
     uint32_t everywhere_count;   /* and in every module */
     uint32_t jit_modules;        /* modules with portable code */
     uint32_t native_modules;     /* modules with native code */
     uint32_t jit_native_modules; /* modules with both */
+    uint32_t unread_modules;     /* modules of which no native code was seen, and a part not read */
     uint32_t top_count;          /* images that are no members of another */
     uint32_t support_count, family_count, raw_count, unregistered_count;
     uint64_t raw_size, unregistered_size; /* bytes, as far as they are known */

@@ -5,11 +5,28 @@
 
 #include "output/output.h"
 
+struct dvi_detection;
 struct dvi_gtest;
 struct dvi_lint;
 struct dvi_sycl_flags;
 struct dvi_sycl_targets;
 struct dvi_sycl_words;
+
+/** Warnings go to stderr in text, and into the document in JSON. */
+enum dvi_exit dvi_output_sycl_detect(struct dvi_output *out, const struct dvi_detection *d);
+
+enum dvi_detect_file { DVI_DETECT_HEADER, DVI_DETECT_CMAKE, DVI_DETECT_MESON, DVI_DETECT_PYTHON };
+/**
+ * Write a file that a build reads. One that holds the same already is left as it is, so that
+ * nothing is built anew.
+ * @param prefix  of the macros and variables: an identifier
+ * @return IO, NOMEM; see dvi_file_replace().
+ */
+DEVIMG_CHECKED enum devimg_status dvi_output_detect_file(const char *path,
+                                                         enum dvi_detect_file kind,
+                                                         const char *prefix,
+                                                         const struct dvi_detection *d,
+                                                         struct devimg_error *err);
 
 enum dvi_exit dvi_output_sycl_targets(struct dvi_output *out,
                                       const struct dvi_sycl_targets *targets);

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "output/sycl_detect.h"
-
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +6,9 @@
 #include "base/write.h"
 #include "image/image.h"
 #include "output/escape.h"
+#include "output/form.h"
+#include "output/sycl.h"
+#include "sycl/detect.h"
 
 /* --- the answer --- */
 
@@ -74,12 +75,8 @@ static void json_gpus(struct dvi_json *j, const struct dvi_sycl_ls *listed)
     dvi_json_end(j);
 }
 
-void dvi_output_detection(struct dvi_output *out, bool json, const struct dvi_detection *d)
+static void print_json(struct dvi_output *out, const struct dvi_detection *d)
 {
-    if (!json) {
-        print_text(out, d);
-        return;
-    }
     struct dvi_json j = dvi_json_to(out->file);
     dvi_json_object(&j, NULL, DVI_JSON_LINES);
     dvi_json_text(&j, "schema", "devimg/1");
@@ -93,6 +90,16 @@ void dvi_output_detection(struct dvi_output *out, bool json, const struct dvi_de
     json_list(&j, "notes", &d->notes);
     json_gpus(&j, &d->listed);
     dvi_json_end(&j);
+}
+
+enum dvi_exit dvi_output_sycl_detect(struct dvi_output *out, const struct dvi_detection *d)
+{
+    if (out->json)
+        print_json(out, d);
+    else
+        print_text(out, d);
+    dvi_output_worst(out, dvi_output_close(out->file));
+    return out->worst;
 }
 
 /* --- files for builds --- */

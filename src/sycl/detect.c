@@ -40,15 +40,6 @@ static bool has(const dvi_text_list *list, const char *text)
     return false;
 }
 
-static struct dvi_view trimmed(struct dvi_view v)
-{
-    while (v.size > 0 && strchr(" \t\r\n", v.data[0]) != NULL && v.data[0] != 0)
-        v = dvi_from(v, 1);
-    while (v.size > 0 && strchr(" \t\r\n", v.data[v.size - 1]) != NULL && v.data[v.size - 1] != 0)
-        v.size--;
-    return v;
-}
-
 static const char *lower_case(struct dvi_view v, struct dvi_arena *arena)
 {
     char *text = dvi_arena_array(arena, v.size + 1, 1);
@@ -65,7 +56,7 @@ enum devimg_status dvi_detect_targets(struct dvi_detection *d, const char *list,
     enum { MOST_TARGETS = 1000 };
     struct dvi_view rest = dvi_view_of(list, strlen(list), "targets"), field = { 0 };
     while (dvi_next_field(&rest, ',', &field)) {
-        field = trimmed(field);
+        field = dvi_trimmed(field);
         if (field.size == 0)
             continue;
         if (d->targets.count == MOST_TARGETS)
