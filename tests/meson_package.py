@@ -151,7 +151,7 @@ class MesonPackage:
         self.say(status != 0 and not os.path.exists(stamp) and "libops.so: FAIL" in said and "demo: FAIL" in said and
                  "no native image for 3 targets" in said, "S3-1, S3-20: the build fails", said)
         status, said = self.run("meson", "test", "-C", self.b, "--no-rebuild", "--suite", "devimg")
-        self.say(status == 2 and re.search(r"Fail: +2\b", said), "S3-1: and so do the tests", said)
+        self.say(status not in (0, None) and re.search(r"Fail: +2\b", said), "S3-1: and so do the tests", said)
         self.icpx()
 
     def another_list(self):
