@@ -16,7 +16,7 @@ cd "$work" && venv/bin/devimg list "$root/tests/data/intel/lib_aot_zstd.so" | gr
 say $? "the installed devimg lists a file"
 mkdir p && cp -r venv/devimg/meson/devimg p/ && venv/bin/pip install -q meson </dev/null &&
   printf "project('p')\ndevimg_targets = ''\ndevimg_cpu = 'none'\nsubdir('devimg')\n" >p/meson.build &&
-  env PATH=/usr/bin:/bin venv/bin/meson setup b p | grep -q "devimg found: YES ($work/venv/bin/devimg)"
+  env PATH=/usr/bin:/bin venv/bin/meson setup b p >setup.log && grep -q "devimg found: YES ($work/venv/bin/devimg)" setup.log
 say $? "a Meson project has the folder and finds devimg, without activating the environment"
 echo "$passed passed, $failed failed"
 [ $failed = 0 ]
