@@ -6,7 +6,7 @@
 
 Suites (each a function below): unit cli schema facts tools readelf readobj extract shapes metamorphic
 examples exports damage odd edited offload windows detect sycltargets syclimages doctor oclocinstall cmake
-hostile.
+meson hostile.
 `repository` (layers, docs) needs no build and runs once. --update rewrites the expectations of the
 cli suite from what the program says; read the diff before you commit it.
 """
@@ -41,6 +41,7 @@ import compare_facts  # noqa: E402
 from cmake_package import CMakePackage  # noqa: E402
 from edited import Edited, section_headers  # noqa: E402
 from ocloc_install import OclocInstall  # noqa: E402
+from meson_package import MesonPackage  # noqa: E402
 from offload import Offload  # noqa: E402
 from shell import Shell  # noqa: E402
 from sycl_detect import Detect  # noqa: E402
@@ -688,6 +689,12 @@ def cmake(build, _):
         CMakePackage(build, ROOT, t).all()
 
 
+def meson(build, _):
+    """tests/meson_package.py: meson/devimg and examples/meson-sycl, with a stand-in for icpx."""
+    with tempfile.TemporaryDirectory() as t:
+        MesonPackage(build, ROOT, t).all()
+
+
 def hostile(build, _):
     """Headers that claim the impossible: an answer in seconds, little memory, no crash."""
     limit = lambda: resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
@@ -735,7 +742,7 @@ def hostile(build, _):
 
 SUITES = [unit, cli, schema, facts, tools, readelf, readobj, extract, shapes, metamorphic, examples, exports,
           damage, odd, edited, offload, windows, detect, sycltargets, syclimages, doctor, oclocinstall, cmake,
-          hostile]
+          meson, hostile]
 
 
 def repository(results):

@@ -91,7 +91,7 @@ class Doctor:
         words = ("bmg-g21", "lnl-m", "ocloc", "install ocloc", "empty list")
         self.say(status == 1 and all(w in err for w in words) and doc["known"] is None and parts["ocloc"]["state"] == "missing" and
                  "bmg-g21,lnl-m: ocloc is missing" in doc["answer"] and parts["igc"]["state"] == parts["targets"]["state"] == "skipped",
-                 "S1-9, S1-10, S3-9: no ocloc: the list and both remedies", status, doc, err)
+                 "S1-8, S1-9, S1-10, S3-9: no ocloc: the list and both remedies", status, doc, err)
         status, out, _ = self.raw("--targets", "bmg-g21,lnl-m")
         self.say(status == 1 and all(w in out.decode() for w in words), "S1-10: in the text as well", out)
         for empty in ("", " , "):

@@ -15,11 +15,15 @@ say $? "bin/devimg is the program itself"
 cd "$work" && venv/bin/devimg list "$root/tests/data/intel/lib_aot_zstd.so" | grep -q '^dg2-g11 '
 say $? "the installed devimg lists a file"
 if command -v cmake >/dev/null; then
-  mkdir "$work/p" && printf '%s\n' 'cmake_minimum_required(VERSION 3.20)' 'project(p LANGUAGES NONE)' 'find_package(devimg REQUIRED CONFIG)' \
-    'get_target_property(p devimg::devimg IMPORTED_LOCATION)' 'message(STATUS "<${p}>")' >"$work/p/CMakeLists.txt"
-  said=$(PATH="$work/venv/bin:$PATH" cmake -S "$work/p" -B "$work/b" 2>&1)
+  mkdir "$work/cmake" && printf '%s\n' 'cmake_minimum_required(VERSION 3.20)' 'project(p LANGUAGES NONE)' 'find_package(devimg REQUIRED CONFIG)' \
+    'get_target_property(p devimg::devimg IMPORTED_LOCATION)' 'message(STATUS "<${p}>")' >"$work/cmake/CMakeLists.txt"
+  said=$(PATH="$work/venv/bin:$PATH" cmake -S "$work/cmake" -B "$work/cmake-build" 2>&1)
   [[ $said == *"<$work/venv/bin/devimg>"* ]]
   say $? "CMake finds the package and the program of the environment by PATH"
 fi
+mkdir p && cp -r venv/devimg/meson/devimg p/ && venv/bin/pip install -q meson </dev/null &&
+  printf "project('p')\ndevimg_targets = ''\ndevimg_cpu = 'none'\nsubdir('devimg')\n" >p/meson.build &&
+  env PATH=/usr/bin:/bin venv/bin/meson setup b p >setup.log && grep -q "devimg found: YES ($work/venv/bin/devimg)" setup.log
+say $? "a Meson project has the folder and finds devimg, without activating the environment"
 echo "$passed passed, $failed failed"
 [ $failed = 0 ]
