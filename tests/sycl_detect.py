@@ -139,6 +139,14 @@ class Detect:
                  [g["pci_id"] for g in doc["gpus"]] == [0xe20b, 0x7d45], "GPUs: further names and PCI ids", doc)
         _, doc, _ = self.run("--gate-only", "--targets", "SPIR64_GEN, spir64_gen,Native_CPU")
         self.say(doc["targets"] == ["spir64_gen", "native_cpu"] and len(doc["warnings"]) == 1, "D8: case is folded", doc)
+        _, doc, _ = self.run("--gate-only", "--targets", "bmg-g21,Xe-LPG")
+        self.say(doc["targets"] == ["intel_gpu_" + n for n in ("bmg_g21", "mtl_u", "mtl_h")] and doc["warnings"] == []
+                 and doc["has_gpu"], "D8: a name of the tables is named as the compiler takes it, a family stands for all its targets", doc)
+        _, doc, _ = self.run("--gate-only", "--targets", "intel_gpu_bmg_g12,my_cpu,nvptx64-nvidia-cuda,amd_gpu_gfx90a")
+        self.say(doc["targets"] == ["intel_gpu_bmg_g12", "my_cpu", "nvptx64-nvidia-cuda", "amd_gpu_gfx90a"] and len(doc["warnings"]) == 2
+                 and "intel_gpu_bmg_g21" in doc["warnings"][0] and "my_cpu" in doc["warnings"][1], "D8: an unknown name is said, and passed on", doc)
+        _, doc, _ = self.run("--gate-only", "--targets", "spir64")
+        self.say(doc["has_gpu"], "SPIR-V runs on a GPU", doc)
         _, doc, _ = self.run(script="echo 'Warning: SYCL_DEVICE_FILTER environment variable is set to cuda.' >&2")
         self.say(any("hidden" in n for n in doc["notes"]), "an older filter is said", doc)
         start = time.monotonic()
