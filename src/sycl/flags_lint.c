@@ -48,14 +48,11 @@ struct lint {
 
 /* ---- findings ---- */
 
-static enum devimg_status say(struct lint *l, enum devimg_severity severity, const char *code,
+/* Also where there are DVI_LINT_MOST already. */
+static enum devimg_status add(struct lint *l, enum devimg_severity severity, const char *code,
                               const char *target, const char *message, const char *hint,
                               struct devimg_error *err)
 {
-    if (l->out->findings.count >= DVI_LINT_MOST) {
-        l->more[severity]++;
-        return DEVIMG_OK;
-    }
     struct dvi_lint_finding *added = message != NULL ? DVI_ADD(&l->out->findings) : NULL;
     if (added == NULL)
         return dvi_fail_memory(err, "");
@@ -79,6 +76,16 @@ static enum devimg_status say(struct lint *l, enum devimg_severity severity, con
 static bool is_full(const struct lint *l)
 {
     return l->out->findings.count >= DVI_LINT_MOST;
+}
+
+static enum devimg_status say(struct lint *l, enum devimg_severity severity, const char *code,
+                              const char *target, const char *message, const char *hint,
+                              struct devimg_error *err)
+{
+    if (!is_full(l))
+        return add(l, severity, code, target, message, hint, err);
+    l->more[severity]++;
+    return DEVIMG_OK;
 }
 
 /* A text that holds bytes of the line; not made when the finding is not kept. */
@@ -480,19 +487,18 @@ static enum devimg_status finish(struct lint *l, struct devimg_error *err)
     l->file = NULL;
     l->entry = DEVIMG_UNKNOWN;
     if (l->out->sycl_count == 0)
-        return say(l, DEVIMG_WARNING, "no-sycl", NULL,
-                   "no line compiles SYCL (-fsycl): nothing was judged", NULL, err);
+        DVI_TRY(add(l, DEVIMG_WARNING, "no-sycl", NULL,
+                    "no line compiles SYCL (-fsycl): nothing was judged", NULL, err));
     if (more == 0)
         return DEVIMG_OK;
-    struct dvi_lint_finding *last = &l->out->findings.items[l->out->findings.count - 1];
-    last->finding.severity = l->more[DEVIMG_ERROR] > 0     ? DEVIMG_ERROR
-                             : l->more[DEVIMG_WARNING] > 0 ? DEVIMG_WARNING
-                                                           : DEVIMG_NOTE;
-    last->finding.code = "more-findings";
-    last->finding.unit = last->finding.target = last->finding.hint = NULL;
-    last->entry = DEVIMG_UNKNOWN;
-    last->finding.message = dvi_arena_format(&l->out->arena, "%" PRIu64 " findings more", more + 1);
-    return last->finding.message != NULL ? DEVIMG_OK : dvi_fail_memory(err, "");
+    return add(
+        l,
+        l->more[DEVIMG_ERROR] > 0     ? DEVIMG_ERROR
+        : l->more[DEVIMG_WARNING] > 0 ? DEVIMG_WARNING
+                                      : DEVIMG_NOTE,
+        "more-findings", NULL,
+        dvi_arena_format(&l->out->arena, "%" PRIu64 " finding%s more", more, more == 1 ? "" : "s"),
+        NULL, err);
 }
 
 enum devimg_status dvi_lint_commands(const char *path, const char *const *link, size_t link_count,
