@@ -427,6 +427,44 @@ static void ten_thousand_unreadable_lines_do_not_hide_that_nothing_was_judged(vo
     dvi_lint_free(&lint);
 }
 
+/* Codes of what is said of one line, each with a blank behind it, in the order they are said. */
+static const char *codes_of(const char *const *words, size_t count)
+{
+    static char codes[256];
+    struct dvi_lint lint = { 0 };
+    assert_int_equal(dvi_lint_line(words, count, &lint, &err), DEVIMG_OK);
+    codes[0] = '\0';
+    for (size_t i = 0; i < lint.findings.count; i++) {
+        assert_true(strlen(codes) + strlen(lint.findings.items[i].finding.code) < sizeof codes - 2);
+        strcat(strcat(codes, lint.findings.items[i].finding.code), " ");
+    }
+    dvi_lint_free(&lint);
+    return codes;
+}
+#define CODES(...)                                 \
+    codes_of((const char *const[]){ __VA_ARGS__ }, \
+             sizeof((const char *const[]){ __VA_ARGS__ }) / sizeof(const char *))
+
+/* As `check --promised` reads it: last_option_of_a_line_is_what_it_promises in test_policy.c. */
+static void last_option_of_a_line_is_judged(void **state)
+{
+    (void)state;
+    /* what stands in both is no repeat, what stands in the first alone is not looked at */
+    assert_string_equal(CODES("icpx", "-fsycl", "-fsycl-targets=nonsense,spir64,intel_gpu_pvc",
+                              "-fsycl-targets=spir64,intel_gpu_pvc", "--offload-compress"),
+                        "");
+    assert_string_equal(CODES("icpx", "-fsycl", "-fsycl-targets=spir64", "--offload-compress",
+                              "-fsycl-targets=intel_gpu_pvc,intel_gpu_pvc"),
+                        "repeated-target no-fallback ");
+    /* a word that is handed on is no option */
+    assert_string_equal(CODES("icpx", "-fsycl", "-fsycl-targets=spir64,intel_gpu_pvc",
+                              "--offload-compress", "-Xsycl-target-backend=spir64_gen",
+                              "--no-offload-compress", "-Xclang", "-fsycl-targets=nonsense"),
+                        "selector-without-target ");
+    assert_string_equal(CODES("icpx", "-fsycl", "-fsycl-targets=spir64", "-Xclang", "-device pvc"),
+                        "device-misplaced ");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -441,6 +479,7 @@ int main(void)
         TEST(response_files_that_name_themselves_end_in_a_finding),
         TEST(fifty_megabytes_take_seconds_and_little_memory),
         TEST(four_megabytes_of_unknown_names_take_seconds),
+        TEST(last_option_of_a_line_is_judged),
         TEST(no_error_is_lost_past_ten_thousand_findings),
         TEST(ten_thousand_unreadable_lines_do_not_hide_that_nothing_was_judged),
     };
