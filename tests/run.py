@@ -235,8 +235,8 @@ def json_calls():
                "--scratch", "none", name]
     yield ["list", "intel/lib_aot.so", "intel/no-such-file"]
     yield ["check", "--targets", "no-such-target", "intel/lib_aot.so"]
-    for pins in ("pins", "stale"):
-        yield ["sycl", "gtest-filter", "--pins", "gtest/%s.tsv" % pins, "--list", "gtest/full.txt", "--preset", "full"]
+    for pins, tests in (("pins", "full"), ("stale", "full"), ("odd", "odd")):
+        yield ["sycl", "gtest-filter", "--pins", "gtest/%s.tsv" % pins, "--list", "gtest/%s.txt" % tests, "--preset", "full"]
     yield ["sycl", "detect", "--gate-only", "--targets", "native_cpu,spir64_gen"]
     with tempfile.TemporaryDirectory() as t:
         tool = os.path.join(t, "sycl-ls")

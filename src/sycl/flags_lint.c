@@ -91,13 +91,10 @@ static enum devimg_status say(struct lint *l, enum devimg_severity severity, con
 /* A text that holds bytes of the line; not made when the finding is not kept. */
 static const char *text_of(struct lint *l, const char *format, const char *word)
 {
-    const size_t size = strlen(word);
+    char shown[81];
     if (is_full(l))
         return "";
-    char shown[81];
-    const size_t kept = size < sizeof shown ? size : sizeof shown - 1;
-    memcpy(shown, word, kept);
-    shown[kept] = 0;
+    dvi_show(shown, sizeof shown, dvi_view_of(word, strlen(word), NULL));
     /* every format has one %s */
     const char *mark = strstr(format, "%s");
     return dvi_arena_format(&l->out->arena, "%.*s%s%s", (int)(mark - format), format, shown,
