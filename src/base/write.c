@@ -157,6 +157,10 @@ enum devimg_status dvi_file_is_ours(const char *path, const char *mark, struct d
     dvi_file_close(&file);
     if (ours)
         return DEVIMG_OK;
+    if (mark[strspn(mark, " \t\n")] == '\0') /* nothing that a message could show */
+        return dvi_fail_plain(err, DEVIMG_IO, path,
+                              "is left alone: it does not start with devimg's line of blanks, so "
+                              "devimg did not write it");
     return dvi_fail_plain(
         err, DEVIMG_IO, path,
         "is left alone: it does not start with \"%s\", so devimg did not write it", mark);

@@ -207,9 +207,29 @@ static void response_file_gives_the_same_arguments_and_replaces_its_own_kind(voi
         }
         dvi_sycl_flags_free(&flags);
     }
+}
+
+/* Also one whose words could be devimg's. */
+static void response_file_of_somebody_else_is_left_alone(void **state)
+{
+    static const char *const texts[] = { "mine\n", "-fsycl\n-O3\n", "\n-fsycl\n",
+                                         "--offload-compress\n--offload-compression-level=22\n" };
+    struct dvi_sycl_flags flags = { 0 };
+    (void)state;
     make(&(struct dvi_sycl_flags_asked){ 0 }, &flags);
-    const char *other = file_of("mine.txt", "mine\n", 5);
-    assert_int_equal(dvi_output_sycl_response(other, &flags.steps[0], false, &err), DEVIMG_IO);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        char after[64] = "";
+        const char *path = file_of("mine.rsp", texts[i], strlen(texts[i]));
+        assert_int_equal(dvi_output_sycl_response(path, &flags.steps[0], false, &err), DEVIMG_IO);
+        assert_non_null(strstr(err.text, "is left alone"));
+        FILE *file = fopen(path, "r");
+        assert_non_null(file);
+        assert_int_equal(fread(after, 1, sizeof after - 1, file), strlen(texts[i]));
+        assert_int_equal(fclose(file), 0);
+        assert_string_equal(after, texts[i]);
+    }
+    const char *empty = file_of("mine.rsp", "", 0);
+    assert_int_equal(dvi_output_sycl_response(empty, &flags.steps[0], false, &err), DEVIMG_OK);
     dvi_sycl_flags_free(&flags);
 }
 
@@ -475,6 +495,7 @@ int main(void)
         TEST(default_is_the_list_of_nineteen),
         TEST(words_are_quoted_as_their_reader_wants),
         TEST(response_file_gives_the_same_arguments_and_replaces_its_own_kind),
+        TEST(response_file_of_somebody_else_is_left_alone),
         TEST(lists_that_are_none_are_told),
         TEST(response_files_that_name_themselves_end_in_a_finding),
         TEST(fifty_megabytes_take_seconds_and_little_memory),
