@@ -32,6 +32,8 @@ DEVIMG_CHECKED enum devimg_status dvi_output_detect_file(const char *path,
 
 enum dvi_exit dvi_output_sycl_targets(struct dvi_output *out,
                                       const struct dvi_sycl_targets *targets);
+/** Why a list is refused, to stderr: every name at once. */
+void dvi_complain_targets(const char *who, const struct dvi_sycl_targets *targets);
 
 enum dvi_exit dvi_output_sycl_doctor(struct dvi_output *out, const struct dvi_doctor *doctor);
 

@@ -89,8 +89,16 @@ enum devimg_status dvi_output_sycl_response(const char *path, const struct dvi_s
 
 /* ---- words ---- */
 
-static const char *const keys[] = { "compile", "link", "device_link" };
-static const char *const heads[] = { "compile", "link", "device-link" };
+static const char *const keys[] = {
+    [DVI_STEP_COMPILE] = "compile",
+    [DVI_STEP_LINK] = "link",
+    [DVI_STEP_DEVICE_LINK] = "device_link",
+};
+static const char *const heads[] = {
+    [DVI_STEP_COMPILE] = "compile",
+    [DVI_STEP_LINK] = "link",
+    [DVI_STEP_DEVICE_LINK] = "device-link",
+};
 
 static void array_json(struct dvi_json *j, const char *key, const struct dvi_sycl_words *words)
 {

@@ -158,12 +158,12 @@ static void text(struct dvi_output *out, const struct dvi_sycl_targets *t)
         dvi_table_print(out, columns, sizeof columns / sizeof *columns, rows, t);
 }
 
-static void names_line(const char *before, const char *const *names, size_t count,
+static void names_line(const char *who, const char *before, const char *const *names, size_t count,
                        const char *behind)
 {
     if (count == 0)
         return;
-    fprintf(stderr, "devimg sycl targets: %s", before);
+    fprintf(stderr, "devimg %s: %s", who, before);
     for (size_t i = 0; i < count; i++) {
         fputs(i > 0 ? ", " : "", stderr);
         dvi_escape(stderr, names[i]);
@@ -171,27 +171,33 @@ static void names_line(const char *before, const char *const *names, size_t coun
     fprintf(stderr, "%s\n", behind);
 }
 
-/* What the user must see in every form, in full. */
-static void complain(const struct dvi_sycl_targets *t)
+void dvi_complain_targets(const char *who, const struct dvi_sycl_targets *t)
 {
-    for (size_t i = 0; i < t->warnings.count; i++)
-        names_line("warning: ", &t->warnings.items[i], 1, "");
     for (size_t i = 0; i < t->unknown.count; i++) {
-        fputs("devimg sycl targets: \"", stderr);
+        fprintf(stderr, "devimg %s: \"", who);
         dvi_escape(stderr, t->unknown.items[i].name);
         fputs("\": ", stderr);
         dvi_escape(stderr, t->unknown.items[i].why);
         putc('\n', stderr);
     }
-    names_line("no table has the sub-group sizes of ", t->unmeasured.items, t->unmeasured.count,
-               ": measure them before a build relies on them");
+    names_line(who, "no table has the sub-group sizes of ", t->unmeasured.items,
+               t->unmeasured.count, ": measure them before a build relies on them");
+}
+
+/* What the user must see in every form, in full. */
+static void complain(const struct dvi_sycl_targets *t)
+{
+    static const char who[] = "sycl targets";
     bool asked = false;
+    for (size_t i = 0; i < t->warnings.count; i++)
+        names_line(who, "warning: ", &t->warnings.items[i], 1, "");
+    dvi_complain_targets(who, t);
     for (size_t i = 0; i < t->list.count; i++)
         asked = asked || t->list.items[i].known == DEVIMG_NO;
     if (t->dropped.count > 0 && t->list.count == 0)
-        fputs("devimg sycl targets: nothing is left of the list\n", stderr);
+        fprintf(stderr, "devimg %s: nothing is left of the list\n", who);
     if (asked || (t->dropped.count > 0 && t->list.count == 0))
-        fprintf(stderr, "devimg sycl targets: %s\n", dvi_sycl_narrow_remedy);
+        fprintf(stderr, "devimg %s: %s\n", who, dvi_sycl_narrow_remedy);
 }
 
 enum dvi_exit dvi_output_sycl_targets(struct dvi_output *out,
