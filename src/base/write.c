@@ -166,11 +166,9 @@ enum devimg_status dvi_file_is_ours(const char *path, const char *mark, struct d
         "is left alone: it does not start with \"%s\", so devimg did not write it", mark);
 }
 
-enum devimg_status dvi_file_replace(const char *path, const char *mark, dvi_fill *fill,
-                                    const void *context, struct devimg_error *err)
+static enum devimg_status write_file(const char *path, bool replace, dvi_fill *fill,
+                                     const void *context, bool *taken, struct devimg_error *err)
 {
-    bool taken = false;
-    DVI_TRY(dvi_file_is_ours(path, mark, err));
     const char *slash = strrchr(path, '/');
     const char *name = slash != NULL ? slash + 1 : path;
     char *above = strndup(slash != NULL ? path : ".", slash != NULL ? (size_t)(name - path) : 1);
@@ -180,9 +178,24 @@ enum devimg_status dvi_file_replace(const char *path, const char *mark, dvi_fill
     free(above);
     if (folder < 0)
         return fail_write(err, path);
-    const enum devimg_status st = write_at(folder, name, path, true, fill, context, &taken, err);
+    const enum devimg_status st = write_at(folder, name, path, replace, fill, context, taken, err);
     (void)close(folder);
     return st;
+}
+
+enum devimg_status dvi_file_replace(const char *path, const char *mark, dvi_fill *fill,
+                                    const void *context, struct devimg_error *err)
+{
+    bool taken = false;
+    DVI_TRY(dvi_file_is_ours(path, mark, err));
+    return write_file(path, true, fill, context, &taken, err);
+}
+
+enum devimg_status dvi_file_create(const char *path, dvi_fill *fill, const void *context,
+                                   bool *taken, struct devimg_error *err)
+{
+    *taken = false;
+    return write_file(path, false, fill, context, taken, err);
 }
 
 enum devimg_status dvi_folder_open(const char *path, struct dvi_folder *out,

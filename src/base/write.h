@@ -27,6 +27,14 @@ DEVIMG_CHECKED enum devimg_status dvi_file_replace(const char *path, const char 
                                                    dvi_fill *fill, const void *context,
                                                    struct devimg_error *err);
 
+/**
+ * The same where nothing stands yet, also no link.
+ * @param taken  set when something does: IO
+ */
+DEVIMG_CHECKED enum devimg_status dvi_file_create(const char *path, dvi_fill *fill,
+                                                  const void *context, bool *taken,
+                                                  struct devimg_error *err);
+
 /** A folder that files are written into. Opened once: what becomes of its path later is all one. */
 struct dvi_folder {
     int fd;

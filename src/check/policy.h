@@ -152,6 +152,8 @@ const char *dvi_base_name(const char *path);
 DEVIMG_CHECKED enum devimg_status dvi_ratchet_load(struct dvi_ratchet *out, const char *path,
                                                    struct dvi_arena *arena,
                                                    struct devimg_error *err);
+/** The order of lines, by kernel and target; for qsort(). */
+int dvi_ratchet_compare(const void *a, const void *b);
 /** The name by which a ratchet file calls a target; NULL: no table has it. */
 const char *dvi_ratchet_target(const char *target);
 /** The line for a kernel on a target, the target's own before "*", the name as the image has it
