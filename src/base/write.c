@@ -29,6 +29,8 @@ struct draft {
 
 static enum devimg_status fail_write(struct devimg_error *err, const char *path)
 {
+    if (errno == ENOMEM)
+        return dvi_fail_memory(err, path);
     return dvi_fail_plain(err, DEVIMG_IO, path, "cannot be written: %s", strerror(errno));
 }
 
