@@ -44,6 +44,11 @@ class Detect:
         status, out, err = self.build.devimg("sycl", "detect", "--format", "json", *more, *args)
         return status, json.loads(out) if out else {}, err.decode(errors="replace")
 
+    @staticmethod
+    def content(path):
+        with open(path, encoding="utf-8") as f:
+            return f.read()
+
     def targets(self, *args, script=None):
         _, doc, _ = self.run(*args, script=script)
         return doc["targets"], doc["has_cpu"]
@@ -230,10 +235,12 @@ class Detect:
             self.say(status == 3 and f.read() == "int mine;\n", "somebody else's file is not replaced", status)
         status, _, err = self.run("--prefix", "1 2", script=script)
         self.say(status == 2 and "identifier" in err, "a prefix is an identifier", status, err)
-        names = "evil\";system(1)//,$(touch x)"
-        _, doc, _ = self.run(*args, "--targets", names, "--request", "none", script=script)
-        with open(path("c.cmake"), encoding="utf-8") as f:
-            self.say("system" in doc["targets"][0] and "\";system" not in f.read().replace("evil__system", ""), "names are harmless", doc)
+        before = self.content(path("c.cmake"))
+        status, _, err = self.run(*args, "--targets", "evil\";system(1)//,$(touch x)", "--request", "none", script=script)
+        self.say(status == 2 and "letters, digits" in err and self.content(path("c.cmake")) == before,
+                 "a target that a language could read more into is refused", status, err)
+        _, doc, _ = self.run(script="for i in $(seq 5000); do echo '[level_zero:gpu] G'; done; echo '[opencl:cpu] C'")
+        self.say(doc["has_cpu"] is False and "more than 4096" in " ".join(doc["warnings"]), "a list without end is not believed", doc["warnings"])
 
     def compiled_out(self, cpu):
         """A list of types that has the CPU's only where the project's own macro and the header's say so."""

@@ -27,8 +27,19 @@ DEVIMG_CHECKED enum devimg_status dvi_file_replace(const char *path, const char 
                                                    dvi_fill *fill, const void *context,
                                                    struct devimg_error *err);
 
+typedef bool dvi_is_kind(struct dvi_view file);
 /**
- * The same where nothing stands yet, also no link.
+ * The same for a binary file, which carries no mark: `path` may hold a file of that kind already,
+ * as what a compiler writes.
+ * @param kind  for the message, without "a"
+ */
+DEVIMG_CHECKED enum devimg_status dvi_file_replace_kind(const char *path, dvi_is_kind *is_kind,
+                                                        const char *kind, dvi_fill *fill,
+                                                        const void *context,
+                                                        struct devimg_error *err);
+
+/**
+ * Write a file where nothing stands yet, also no link.
  * @param taken  set when something does: IO
  */
 DEVIMG_CHECKED enum devimg_status dvi_file_create(const char *path, dvi_fill *fill,

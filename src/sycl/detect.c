@@ -129,6 +129,9 @@ enum devimg_status dvi_detect_targets(struct dvi_detection *d, const char *list,
         const char *name = lower_case(field, arena);
         if (name == NULL)
             return dvi_fail_memory(err, "targets");
+        if (!dvi_sycl_is_plain(name))
+            return dvi_fail_plain(err, DEVIMG_MALFORMED, "targets",
+                                  "\"%s\": a target is made of letters, digits and _-+.:/", name);
         DVI_TRY(add_name(d, name, arena, err));
     }
     return DEVIMG_OK;
@@ -180,9 +183,19 @@ static enum devimg_status judge(const struct dvi_detect_options *options, struct
                    dvi_arena_format(arena, "%s printed more than %d bytes: it is not believed",
                                     options->sycl_ls, (int)MOST_OUTPUT),
                    err);
+    struct devimg_error found = { 0 };
+    const enum devimg_status read = dvi_sycl_ls_read(
+        dvi_view_of(ran->output, ran->output_size, options->sycl_ls), arena, &d->listed, &found);
+    if (read == DEVIMG_NOMEM)
+        return dvi_fail_memory(err, options->sycl_ls);
+    if (read != DEVIMG_OK) {
+        dvi_sycl_ls_free(&d->listed);
+        return add(
+            &d->warnings,
+            dvi_arena_format(arena, "%s %s: it is not believed", options->sycl_ls, found.text),
+            err);
+    }
     d->asked = true;
-    DVI_TRY(dvi_sycl_ls_read(dvi_view_of(ran->output, ran->output_size, options->sycl_ls), arena,
-                             &d->listed, err));
     d->listed.filtered =
         d->listed.filtered ||
         dvi_sycl_ls_says_filtered(dvi_view_of(ran->errors, ran->errors_size, options->sycl_ls));

@@ -40,7 +40,8 @@ struct dvi_detection {
 
 /** A comma-separated list, as D8 has it: trimmed, empties dropped, in lower case; a name given again
  *  is dropped with a warning. A name of the tables ("bmg-g21", "xe-hpg") becomes the entries it
- *  stands for, with notes; one of no table and no known form is kept, with a warning. LIMIT, NOMEM. */
+ *  stands for, with notes; one of no table and no known form is kept, with a warning.
+ *  @return MALFORMED: not a name (dvi_sycl_is_plain()); LIMIT, NOMEM */
 DEVIMG_CHECKED enum devimg_status dvi_detect_targets(struct dvi_detection *d, const char *list,
                                                      struct dvi_arena *arena,
                                                      struct devimg_error *err);

@@ -44,6 +44,13 @@ const char *dvi_sycl_entry_of(const struct devimg_target *target, struct dvi_are
     return entry;
 }
 
+bool dvi_sycl_is_plain(const char *name)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "_-+.:/";
+    return name[strspn(name, plain)] == '\0';
+}
+
 bool dvi_sycl_is_entry(const char *name)
 {
     return form_of(name) != NULL;

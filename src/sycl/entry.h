@@ -9,6 +9,8 @@
 const char *dvi_sycl_entry_of(const struct devimg_target *target, struct dvi_arena *arena);
 /** Has it the form of one, such as "spir64_gen", "nvidia_gpu_sm_90" or "nvptx64-nvidia-cuda"? */
 bool dvi_sycl_is_entry(const char *name);
+/** Only letters, digits and "_-+.:/": no language or shell reads more into it. */
+bool dvi_sycl_is_plain(const char *name);
 /** One that a GPU can run: a GPU's own, or SPIR-V. */
 bool dvi_sycl_entry_is_gpu(const char *name);
 

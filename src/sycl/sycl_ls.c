@@ -176,7 +176,8 @@ static void read_gpu(struct dvi_sycl_device *d, struct dvi_arena *arena)
     else
         read_intel(d, text, arena);
     for (size_t i = 0; d->architecture != NULL && i < sizeof entries / sizeof entries[0]; i++)
-        if (strncmp(d->architecture, entries[i], strlen(entries[i])) == 0)
+        if (strncmp(d->architecture, entries[i], strlen(entries[i])) == 0 &&
+            dvi_sycl_is_plain(d->architecture))
             d->target = d->architecture; /* as the runtime itself names it */
 }
 
@@ -363,8 +364,10 @@ enum devimg_status dvi_sycl_ls_read(struct dvi_view text, struct dvi_arena *aren
     while (kept && dvi_next_line(&rest, &line)) {
         struct dvi_view backend = { 0 }, type = { 0 }, behind = { 0 };
         if (read_tag(line, &backend, &type, &behind)) {
-            if (out->devices.count < MOST_DEVICES)
-                kept = add_device(out, backend, type, behind, arena);
+            if (out->devices.count == MOST_DEVICES)
+                return dvi_fail_plain(err, DEVIMG_LIMIT, "sycl-ls", "lists more than %d devices",
+                                      (int)MOST_DEVICES);
+            kept = add_device(out, backend, type, behind, arena);
         } else {
             kept = read_block_line(&blocks, out, line, arena);
             out->filtered = out->filtered || dvi_sycl_ls_says_filtered(line);
