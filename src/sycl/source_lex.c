@@ -238,12 +238,18 @@ static void lex_quoted(struct dvi_lexer *l, struct dvi_lexeme *out, uint8_t quot
     l->at++;
     while (l->at < l->source.size && l->source.data[l->at] != '\n') {
         const uint8_t c = l->source.data[l->at];
-        if (c == '\\' && skip_splices(l))
+        if (c == '\\' && skip_splices(l)) {
+            out->spliced = true;
             continue;
+        }
         l->at++;
         if (c == quote)
             return;
-        if (c == '\\' && l->at < l->source.size && l->source.data[l->at] != '\n')
+        if (c != '\\')
+            continue;
+        if (skip_splices(l)) /* an escape over two lines */
+            out->spliced = true;
+        if (l->at < l->source.size && l->source.data[l->at] != '\n')
             l->at++;
     }
 }
