@@ -12,13 +12,20 @@
 
 #include "sycl/source_scanner.h"
 
-enum { MOST_DEPTH = 200, MOST_STEPS = 20000, MOST_FOUND = 16, MOST_TRIED = 2000, NOWHERE = 1000 };
-static const uint64_t most_steps = 20000000; /* of all expressions together */
+enum { MOST_DEPTH = 200, MOST_STEPS = 20000, MOST_FOUND = 16, NOWHERE = 1000 };
+static const uint64_t most_steps = 50000000; /* of all expressions together */
 
 struct dvi_source_ref {
     uint32_t source, constant;
-    uint32_t next; /* 1 + the next of the chain; 0: none */
+    uint32_t next;     /* 1 + the next of the chain; 0: none */
+    uint32_t own_next; /* likewise, of the chain of this name in this source */
 };
+
+/* The chain of a name in one source: that is where most names are found. */
+static uint32_t own_slot(const struct dvi_sources *s, uint32_t hash, size_t source)
+{
+    return (hash ^ (uint32_t)source * UINT32_C(0x9e3779b1)) & s->mask;
+}
 
 /* ---- the index ---- */
 
@@ -45,25 +52,27 @@ enum devimg_status dvi_sources_index(struct dvi_sources *s, struct devimg_error 
     s->refs = calloc(constants + 1, sizeof *s->refs);
     s->named = calloc(s->count + 1, sizeof *s->named);
     s->heads = calloc(size, sizeof *s->heads);
+    s->own_heads = calloc(size, sizeof *s->own_heads);
     s->named_heads = calloc(named_size, sizeof *s->named_heads);
     s->reached = calloc(s->count + 1, 1);
     s->mask = size - 1;
     s->named_mask = named_size - 1;
     s->reached_from = SIZE_MAX;
-    if (s->refs == NULL || s->named == NULL || s->heads == NULL || s->named_heads == NULL ||
-        s->reached == NULL)
+    if (s->refs == NULL || s->named == NULL || s->heads == NULL || s->own_heads == NULL ||
+        s->named_heads == NULL || s->reached == NULL)
         return dvi_fail_memory(err, "lint");
     if (constants >= UINT32_MAX)
         return dvi_fail_plain(err, DEVIMG_LIMIT, "lint", "too many constants");
     for (size_t i = 0; i < s->count; i++) {
         for (size_t k = 0; k < s->items[i].constants.count; k++) {
-            uint32_t *head = &s->heads[s->items[i].constants.items[k].hash & s->mask];
-            s->refs[at] = (struct dvi_source_ref){ (uint32_t)i, (uint32_t)k, *head };
-            *head = (uint32_t)++at;
+            const uint32_t hash = s->items[i].constants.items[k].hash;
+            uint32_t *head = &s->heads[hash & s->mask], *own = &s->own_heads[own_slot(s, hash, i)];
+            s->refs[at] = (struct dvi_source_ref){ (uint32_t)i, (uint32_t)k, *head, *own };
+            *head = *own = (uint32_t)++at;
         }
         const char *name = base_name(s->paths[i]);
         uint32_t *head = &s->named_heads[dvi_lex_hash(name, strlen(name)) & s->named_mask];
-        s->named[i] = (struct dvi_source_ref){ (uint32_t)i, 0, *head };
+        s->named[i] = (struct dvi_source_ref){ .source = (uint32_t)i, .next = *head };
         *head = (uint32_t)(i + 1);
     }
     return DEVIMG_OK;
@@ -74,6 +83,7 @@ void dvi_sources_free(struct dvi_sources *s)
     free(s->refs);
     free(s->named);
     free(s->heads);
+    free(s->own_heads);
     free(s->named_heads);
     free(s->reached);
 }
@@ -305,23 +315,39 @@ static void take_found(struct dvi_sources *s, const struct dvi_source_ref *ref, 
     out->items[out->count++] = c;
 }
 
+static bool has_name(const struct dvi_sources *s, const struct dvi_source_ref *ref, uint32_t hash,
+                     const char *name)
+{
+    const struct dvi_constant *c = &s->items[ref->source].constants.items[ref->constant];
+    return c->hash == hash && strcmp(c->name, name) == 0;
+}
+
 static void find(struct dvi_sources *s, const struct place *place, const struct path *name,
                  struct found *out)
 {
     const uint32_t hash = dvi_lex_hash(name->last, strlen(name->last));
-    unsigned tried = 0;
     *out = (struct found){ .rank = RANK_NONE };
-    reach_from(s, place->source);
-    for (uint32_t at = s->heads[hash & s->mask]; at != 0; at = s->refs[at - 1].next) {
+    for (uint32_t at = s->own_heads[own_slot(s, hash, place->source)]; at != 0;) {
         const struct dvi_source_ref *ref = &s->refs[at - 1];
-        const struct dvi_constant *c = &s->items[ref->source].constants.items[ref->constant];
-        if (c->hash != hash || strcmp(c->name, name->last) != 0)
-            continue;
-        if (++tried > MOST_TRIED) {
+        if (ref->source == place->source && has_name(s, ref, hash, name->last))
+            take_found(s, ref, rank_of(s, place, name, ref), out);
+        if (++s->steps > most_steps) {
             out->cut = true;
             return;
         }
-        take_found(s, ref, rank_of(s, place, name, ref), out);
+        at = ref->own_next;
+    }
+    if (out->rank < RANK_INCLUDED) /* nothing elsewhere comes before it */
+        return;
+    reach_from(s, place->source);
+    for (uint32_t at = s->heads[hash & s->mask]; at != 0; at = s->refs[at - 1].next) {
+        const struct dvi_source_ref *ref = &s->refs[at - 1];
+        if (++s->steps > most_steps) {
+            out->cut = true;
+            return;
+        }
+        if (ref->source != place->source && has_name(s, ref, hash, name->last))
+            take_found(s, ref, rank_of(s, place, name, ref), out);
     }
 }
 

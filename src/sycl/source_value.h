@@ -20,7 +20,7 @@ struct dvi_sources {
     /* made by dvi_sources_index() */
     struct dvi_source_ref *refs;  /* constants, chained by the hash of their names */
     struct dvi_source_ref *named; /* sources, chained by the hash of their base names */
-    uint32_t *heads, *named_heads;
+    uint32_t *heads, *own_heads, *named_heads;
     uint32_t mask, named_mask;
     uint8_t *reached; /* sources that `reached_from` includes, also through others */
     size_t reached_from;
