@@ -138,11 +138,12 @@ static void take_params(struct dvi_scanner *s, bool is_lambda)
         s->before = s->token;
     }
     const char **params = dvi_arena_array(&s->out->arena, count + 1U, sizeof *params);
-    if (params == NULL)
+    if (params == NULL || s->status != DEVIMG_OK) {
         dvi_scanner_fail(s, DEVIMG_NOMEM, "");
-    if (s->status != DEVIMG_OK)
         return;
-    memcpy(params, names, count * sizeof *params);
+    }
+    for (unsigned i = 0; i < count; i++)
+        params[i] = names[i];
     dvi_scanner_enter(s, DVI_SCOPE_TEMPLATE, NULL, NULL);
     if (s->status != DEVIMG_OK)
         return;

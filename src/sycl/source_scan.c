@@ -564,11 +564,11 @@ static void take_define(struct dvi_scanner *s)
     dvi_scanner_enter(s, DVI_SCOPE_MACRO, NULL, name);
     if (s->status != DEVIMG_OK)
         return;
-    if (is_function) {
+    forget(s);
+    if (is_function)
         macro_params(s, &s->out->scopes.items[s->scope]);
-    } else {
+    else
         take_body(s, name, &at);
-    }
     forget(s);
     s->attribute = 0;
     s->in_gnu = false;

@@ -1,4 +1,4 @@
-#include "sg.h"
+#include "sg.hpp"
 SG(8) void a();
 ATTR(8) void b();
 TWICE(foo(1, 2), 4) void c();
