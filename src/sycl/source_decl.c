@@ -27,6 +27,13 @@ void dvi_spell_text(struct dvi_spelling *to, const char *text)
     to->size += size;
 }
 
+static bool ends_in_word(const struct dvi_spelling *text)
+{
+    const char last = text->size > 0 ? text->bytes[text->size - 1] : 0;
+    return last == '_' || (last >= '0' && last <= '9') || (last >= 'a' && last <= 'z') ||
+           (last >= 'A' && last <= 'Z');
+}
+
 void dvi_spell(struct dvi_spelling *to, const struct dvi_lexer *lexer,
                const struct dvi_lexeme *token)
 {
@@ -36,7 +43,10 @@ void dvi_spell(struct dvi_spelling *to, const struct dvi_lexer *lexer,
     const bool scope = dvi_lex_mark(token, DVI_LEX_SCOPE);
     const bool after_scope =
         to->size >= 2 && memcmp(to->bytes + to->size - 2, "::", 2) == 0 && !marks;
-    const size_t blank = to->size > 0 && !scope && !after_scope ? 1 : 0;
+    const bool tight = scope || after_scope || dvi_lex_mark(token, ',') ||
+                       dvi_lex_mark(token, ')') || (dvi_lex_mark(token, '(') && ends_in_word(to)) ||
+                       (to->size > 0 && to->bytes[to->size - 1] == '(');
+    const size_t blank = to->size > 0 && !tight ? 1 : 0;
     if (to->cut || text.size + blank >= sizeof to->bytes - to->size) {
         to->cut = true;
         return;

@@ -566,9 +566,10 @@ static enum devimg_status say_parameter(struct lint *l, size_t source,
     f.finding.severity = DEVIMG_NOTE;
     f.finding.message =
         name != NULL
-            ? dvi_arena_format(&l->out->arena,
-                               "size \"%s\" is a parameter of template %s: its uses are not held",
-                               r->text, name)
+            ? dvi_arena_format(
+                  &l->out->arena,
+                  "size \"%s\" depends on parameter %s of template %s, whose uses are not held",
+                  r->text, param, name)
             : dvi_arena_format(&l->out->arena,
                                "size \"%s\" depends on a template parameter: it is not held",
                                r->text);
