@@ -5,8 +5,8 @@
     tests/run.py [--update] [--only SUITE,...] BUILD...
 
 Suites (each a function below): unit cli schema facts tools readelf readobj extract shapes metamorphic
-examples exports damage odd edited offload windows detect sycltargets syclimages doctor oclocinstall cmake
-meson hostile.
+examples exports damage odd edited offload windows detect sycltargets syclimages doctor sycllint oclocinstall
+cmake meson hostile.
 `repository` (layers, docs) needs no build and runs once. --update rewrites the expectations of the
 cli suite from what the program says; read the diff before you commit it.
 """
@@ -48,6 +48,7 @@ from sycl_anchor import Anchor  # noqa: E402
 from sycl_detect import Detect  # noqa: E402
 from sycl_images import SyclImages  # noqa: E402
 from sycl_doctor import Doctor  # noqa: E402
+from sycl_lint import SyclLint  # noqa: E402
 from sycl_targets import SyclTargets  # noqa: E402
 from windows import Windows  # noqa: E402
 
@@ -265,6 +266,10 @@ def json_calls():
     yield ["sycl", "flags", "--policy", "flags/skips.yaml", "--unit", "psnr_hvs.cpp", "--unit", "b.cpp"]
     yield ["sycl", "flags", "--lint", "flags/build/compile_commands.json"]
     yield ["sycl", "flags", "--lint", "intel/lib_aot.so"]
+    lint = os.path.join(HERE, "lint")
+    yield ["sycl", "lint", lint]
+    yield ["sycl", "lint", os.path.join(lint, "raw"), "--macro", "PROJ_SG", "--header", os.path.join(lint, "raw", "sg.hpp")]
+    yield ["sycl", "lint", os.path.join(lint, "two-families"), "--targets", "pvc,lnl-m", "no-such-file.cpp", "--expect-at-least", "9"]
 
 
 def sums_up(doc):
@@ -691,6 +696,11 @@ def doctor(build, _):
         Doctor(build, ROOT, t).all()
 
 
+def sycllint(build, _):
+    """devimg sycl lint: sources with every trap, and files that are none."""
+    SyclLint(build).all()
+
+
 def cmake(build, _):
     """tests/cmake_package.py: the CMake package as installed, and examples/cmake-sycl built with it."""
     if build.sanitized:
@@ -753,7 +763,7 @@ def hostile(build, _):
 
 
 SUITES = [unit, cli, schema, facts, tools, readelf, readobj, extract, shapes, metamorphic, examples, exports,
-          damage, odd, edited, offload, windows, anchor, detect, sycltargets, syclimages, doctor, oclocinstall, cmake,
+          damage, odd, edited, offload, windows, anchor, detect, sycltargets, syclimages, doctor, sycllint, oclocinstall, cmake,
           meson, hostile]
 
 

@@ -166,6 +166,7 @@ static enum devimg_status give(struct reader *r, const char *file, struct words 
         .path = r->path,
         .index = r->index,
         .file = file,
+        .folder = r->folder,
         .words = words->list.items,
         .count = status == DEVIMG_OK ? words->list.count : 0,
         .open_quote = r->open_quote,

@@ -7,9 +7,10 @@
 
 /** One command; its words live until the call that it is given to returns. */
 struct dvi_compile_line {
-    const char *path; /* of the list of commands, for messages; NULL: none */
-    size_t index;     /* in it, from 0 */
-    const char *file; /* the source file; NULL: not said */
+    const char *path;   /* of the list of commands, for messages; NULL: none */
+    size_t index;       /* in it, from 0 */
+    const char *file;   /* the source file; NULL: not said */
+    const char *folder; /* that relative paths start at; NULL: where the program runs */
     const char *const *words;
     size_t count;
     bool open_quote; /* a quote has no end: it was read to the end of the line or file */

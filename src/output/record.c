@@ -41,7 +41,7 @@ static void hex(FILE *file, const char *text)
 }
 
 /* The bytes of "a.a!b.o" where they are no UTF-8: JSON text cannot carry them. */
-static void path_hex(struct dvi_json *j, const char *path, const struct devimg_record *record)
+void dvi_json_path_hex(struct dvi_json *j, const char *path, const struct devimg_record *record)
 {
     bool valid = dvi_utf8_valid(path);
     for (uint32_t i = 0; record != NULL && i < record->member_count; i++)
@@ -66,7 +66,7 @@ void dvi_json_record_head(struct dvi_json *j, const char *path, const struct dev
     for (uint32_t i = 0; record != NULL && i < record->member_count; i++)
         dvi_json_text(j, NULL, record->members[i]);
     dvi_json_end(j);
-    path_hex(j, path, record);
+    dvi_json_path_hex(j, path, record);
     dvi_json_text(j, "kind", record != NULL ? devimg_file_kind_name(record->kind) : NULL);
     dvi_json_text(j, "machine", record != NULL ? record->machine : NULL);
     dvi_json_number(j, "size", record != NULL ? record->size : DEVIMG_UNKNOWN);

@@ -9,6 +9,7 @@ struct dvi_detection;
 struct dvi_doctor;
 struct dvi_gtest;
 struct dvi_lint;
+struct dvi_size_lint;
 struct dvi_sycl_flags;
 struct dvi_sycl_targets;
 struct dvi_sycl_unit;
@@ -62,5 +63,7 @@ enum dvi_exit dvi_output_sycl_flags(struct dvi_output *out, const struct dvi_syc
 /** @param name  of what was judged, for the first line */
 enum dvi_exit dvi_output_sycl_lint(struct dvi_output *out, const struct dvi_lint *lint,
                                    const char *name);
+
+enum dvi_exit dvi_output_size_lint(struct dvi_output *out, const struct dvi_size_lint *lint);
 
 #endif

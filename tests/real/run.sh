@@ -28,6 +28,7 @@ part() { # COMMAND...: runs it, shows it, adds its last line to the sums
 part $python "$here/wheels.py" "$1" "$cache"
 part $python "$here/scan.py" "$1" "$cache"
 part "$here/build_sycl.sh" "$1" "$cache"
+part $python "$here/lint_headers.py" "$1" "$cache"
 part "$here/pip_install.sh"
 # The target tables against ocloc itself: IP versions, sub-group sizes, fp64 of every name it knows.
 part sh -c "$python '$here/../target/compare_ocloc.py' && echo '1 passed, 0 failed' || echo '0 passed, 1 failed'"
