@@ -7,20 +7,11 @@
 #include "output/sycl.h"
 #include "output/text.h"
 #include "sycl/targets.h"
+#include "target/sizes.h"
 
 static bool is_jit(const struct dvi_sycl_targets *t)
 {
     return t->list.count == 0 && !t->refused;
-}
-
-static void sizes_text(uint32_t sizes, const char *between, char *text, size_t room)
-{
-    size_t at = 0;
-    text[0] = '\0';
-    for (unsigned bit = 0; bit < 32; bit++)
-        if ((sizes >> bit & 1) != 0 && at < room)
-            at +=
-                (size_t)snprintf(text + at, room - at, "%s%lu", at > 0 ? between : "", 1UL << bit);
 }
 
 static void text_array(struct dvi_json *j, const char *key, const char *const *items, size_t count)
@@ -98,11 +89,10 @@ static void rows(struct dvi_table *table, const void *data)
     const struct dvi_sycl_targets *t = data;
     for (size_t i = 0; i < t->list.count; i++) {
         const struct dvi_sycl_target *target = &t->list.items[i];
-        char ip[DVI_SIZE_ROOM], sizes[128];
-        sizes_text(target->row->sub_group_sizes, ",", sizes, sizeof sizes);
+        char ip[DVI_SIZE_ROOM], sizes[DVI_SIZES_ROOM];
         dvi_cell(table, target->row->name);
         dvi_cell(table, dvi_ip_or_null(target->ip_version, ip));
-        dvi_cell(table, sizes);
+        dvi_cell(table, dvi_sizes_text(target->row->sub_group_sizes, ",", sizes));
         dvi_cell(table, target->known == DEVIMG_MAYBE ? NULL
                         : target->known == DEVIMG_YES ? "known"
                                                       : "unknown");
@@ -124,7 +114,7 @@ static void first_line(const struct dvi_output *out, const struct dvi_sycl_targe
 
 static void summary(const struct dvi_output *out, const struct dvi_sycl_targets *t)
 {
-    char sizes[128];
+    char sizes[DVI_SIZES_ROOM];
     if (is_jit(t)) {
         fputs("jit: no native images, SPIR-V is compiled at the first launch\n", out->file);
         return;
@@ -137,7 +127,7 @@ static void summary(const struct dvi_output *out, const struct dvi_sycl_targets 
         fprintf(out->file, t->list.count == 1
                                ? ", a native image a unit"
                                : ", a fat image a unit (an archive, a member a name)");
-    sizes_text(t->sub_group_sizes, ", ", sizes, sizeof sizes);
+    dvi_sizes_text(t->sub_group_sizes, ", ", sizes);
     fprintf(out->file, "\nsub-group sizes that all accept: %s\n",
             sizes[0] != '\0' ? sizes : "not known");
     if (t->device_word != NULL)
