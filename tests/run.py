@@ -5,8 +5,8 @@
     tests/run.py [--update] [--only SUITE,...] BUILD...
 
 Suites (each a function below): unit cli schema facts tools readelf readobj extract shapes metamorphic
-examples exports damage odd edited offload windows detect sycltargets syclimages doctor oclocinstall cmake
-meson hostile.
+examples exports damage odd edited offload windows detect sycltargets syclimages doctor header oclocinstall
+cmake meson hostile.
 `repository` (layers, docs) needs no build and runs once. --update rewrites the expectations of the
 cli suite from what the program says; read the diff before you commit it.
 """
@@ -47,6 +47,7 @@ from shell import Shell  # noqa: E402
 from sycl_detect import Detect  # noqa: E402
 from sycl_images import SyclImages  # noqa: E402
 from sycl_doctor import Doctor  # noqa: E402
+from sycl_header import Header  # noqa: E402
 from sycl_targets import SyclTargets  # noqa: E402
 from windows import Windows  # noqa: E402
 
@@ -683,6 +684,12 @@ def doctor(build, _):
         Doctor(build, ROOT, t).all()
 
 
+def header(build, _):
+    """tests/sycl_header.py: the header of `devimg sycl header`, and what compilers make of it."""
+    with tempfile.TemporaryDirectory() as t:
+        Header(build, ROOT, t).all()
+
+
 def cmake(build, _):
     """tests/cmake_package.py: the CMake package as installed, and examples/cmake-sycl built with it."""
     if build.sanitized:
@@ -745,8 +752,8 @@ def hostile(build, _):
 
 
 SUITES = [unit, cli, schema, facts, tools, readelf, readobj, extract, shapes, metamorphic, examples, exports,
-          damage, odd, edited, offload, windows, detect, sycltargets, syclimages, doctor, oclocinstall, cmake,
-          meson, hostile]
+          damage, odd, edited, offload, windows, detect, sycltargets, syclimages, doctor, header, oclocinstall,
+          cmake, meson, hostile]
 
 
 def repository(results):

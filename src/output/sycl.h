@@ -10,6 +10,7 @@ struct dvi_doctor;
 struct dvi_gtest;
 struct dvi_lint;
 struct dvi_sycl_flags;
+struct dvi_sycl_header;
 struct dvi_sycl_targets;
 struct dvi_sycl_unit;
 struct dvi_sycl_words;
@@ -36,6 +37,13 @@ enum dvi_exit dvi_output_sycl_targets(struct dvi_output *out,
 enum dvi_exit dvi_output_sycl_doctor(struct dvi_output *out, const struct dvi_doctor *doctor);
 
 enum dvi_exit dvi_output_sycl_gtest(struct dvi_output *out, const struct dvi_gtest *gtest);
+
+/**
+ * Write the header to `path`, or compare that file with it where `check` says so; `path` NULL: the
+ * header is the answer. A file that holds the same already is left as it is.
+ */
+enum dvi_exit dvi_output_sycl_header(struct dvi_output *out, const struct dvi_sycl_header *header,
+                                     const char *path, bool check);
 
 /** One argument, quoted for a response file: as clang reads it, or as cl and link do. */
 void dvi_quote_word(FILE *file, const char *word, bool msvc);

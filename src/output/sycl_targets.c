@@ -4,6 +4,7 @@
 
 #include "output/escape.h"
 #include "output/form.h"
+#include "output/record.h"
 #include "output/sycl.h"
 #include "output/text.h"
 #include "sycl/targets.h"
@@ -27,19 +28,6 @@ static void list_json(struct dvi_json *j, const struct dvi_sycl_targets *t)
     dvi_json_array(j, "list", DVI_JSON_ONE_LINE);
     for (size_t i = 0; i < t->list.count; i++)
         dvi_json_text(j, NULL, t->list.items[i].row->name);
-    dvi_json_end(j);
-}
-
-static void sizes_json(struct dvi_json *j, uint32_t sizes)
-{
-    if (sizes == 0) {
-        dvi_json_null(j, "sub_group_sizes");
-        return;
-    }
-    dvi_json_array(j, "sub_group_sizes", DVI_JSON_ONE_LINE);
-    for (unsigned bit = 0; bit < 32; bit++)
-        if ((sizes >> bit & 1) != 0)
-            dvi_json_number(j, NULL, UINT64_C(1) << bit);
     dvi_json_end(j);
 }
 
@@ -72,7 +60,7 @@ static void json(struct dvi_output *out, const struct dvi_sycl_targets *t)
     dvi_json_text(j, "form", dvi_sycl_targets_form(t));
     dvi_json_number(j, "distinct_ips", t->distinct_ips);
     redundant_json(j, t);
-    sizes_json(j, t->sub_group_sizes);
+    dvi_json_sizes(j, "sub_group_sizes", t->sub_group_sizes);
     dvi_json_text(j, "ocloc", t->ocloc);
     text_array(j, "dropped", t->dropped.items, t->dropped.count);
     text_array(j, "unmeasured", t->unmeasured.items, t->unmeasured.count);
