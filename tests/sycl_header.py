@@ -18,8 +18,8 @@ POSITIONS = {
     "named constant": "constexpr int size = SIZE; DEVIMG_SUB_GROUP_SIZE(size) void f(int) {}",
     "call operator": "struct k { DEVIMG_SUB_GROUP_SIZE(SIZE) void operator()(int) const {} };",
     "template": "template <unsigned N> struct k { DEVIMG_SUB_GROUP_SIZE(N) void operator()(int) const {} };\n"
-                "int main() { k<SIZE>()(1); }",
-    "lambda in a template": "template <unsigned N> void f() { auto k = [](int) DEVIMG_SUB_GROUP_SIZE(N) {}; k(1); }\nint main() { f<SIZE>(); }",
+                "int main() { k<SIZE>()(1); return 0; }",
+    "lambda in a template": "template <unsigned N> void f() { auto k = [](int) DEVIMG_SUB_GROUP_SIZE(N) {}; k(1); }\nint main() { f<SIZE>(); return 0; }",
     "check in a namespace": "DEVIMG_CHECK_SUB_GROUP_SIZE(SIZE);",
     "check in a class": "template <int N> struct s { DEVIMG_CHECK_SUB_GROUP_SIZE(N); }; s<SIZE> v;",
     "check in a function": "void f() { DEVIMG_CHECK_SUB_GROUP_SIZE(SIZE); }",
