@@ -9,6 +9,7 @@ struct dvi_detection;
 struct dvi_doctor;
 struct dvi_gtest;
 struct dvi_lint;
+struct dvi_probe;
 struct dvi_sycl_flags;
 struct dvi_sycl_header;
 struct dvi_sycl_targets;
@@ -44,6 +45,9 @@ enum dvi_exit dvi_output_sycl_gtest(struct dvi_output *out, const struct dvi_gte
  */
 enum dvi_exit dvi_output_sycl_header(struct dvi_output *out, const struct dvi_sycl_header *header,
                                      const char *path, bool check);
+
+/** @param rows  for data/targets/intel.tsv: a line for each new target, and nothing else */
+enum dvi_exit dvi_output_sycl_probe(struct dvi_output *out, const struct dvi_probe *probe, bool rows);
 
 /** One argument, quoted for a response file: as clang reads it, or as cl and link do. */
 void dvi_quote_word(FILE *file, const char *word, bool msvc);
