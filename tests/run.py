@@ -5,7 +5,7 @@
     tests/run.py [--update] [--only SUITE,...] BUILD...
 
 Suites (each a function below): unit cli schema facts tools readelf readobj extract shapes metamorphic
-examples exports damage odd edited offload windows detect sycltargets syclimages doctor header oclocinstall
+examples exports damage odd edited offload windows detect sycltargets syclimages doctor header probe oclocinstall
 cmake meson hostile.
 `repository` (layers, docs) needs no build and runs once. --update rewrites the expectations of the
 cli suite from what the program says; read the diff before you commit it.
@@ -48,6 +48,7 @@ from sycl_detect import Detect  # noqa: E402
 from sycl_images import SyclImages  # noqa: E402
 from sycl_doctor import Doctor  # noqa: E402
 from sycl_header import Header  # noqa: E402
+from sycl_probe import Probe  # noqa: E402
 from sycl_targets import SyclTargets  # noqa: E402
 from windows import Windows  # noqa: E402
 
@@ -690,6 +691,12 @@ def header(build, _):
         Header(build, ROOT, t).all()
 
 
+def probe(build, _):
+    """tests/sycl_probe.py: stand-ins for ocloc that measure this and that, and ocloc itself."""
+    with tempfile.TemporaryDirectory() as t:
+        Probe(build, ROOT, t).all()
+
+
 def cmake(build, _):
     """tests/cmake_package.py: the CMake package as installed, and examples/cmake-sycl built with it."""
     if build.sanitized:
@@ -752,7 +759,7 @@ def hostile(build, _):
 
 
 SUITES = [unit, cli, schema, facts, tools, readelf, readobj, extract, shapes, metamorphic, examples, exports,
-          damage, odd, edited, offload, windows, detect, sycltargets, syclimages, doctor, header, oclocinstall,
+          damage, odd, edited, offload, windows, detect, sycltargets, syclimages, doctor, header, probe, oclocinstall,
           cmake, meson, hostile]
 
 

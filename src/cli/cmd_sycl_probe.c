@@ -107,7 +107,8 @@ const struct dvi_command dvi_command_sycl_probe = {
         "could not be measured. The result is compared with the tables.\n\n"
         "Exit status 1: something differs, or could not be measured, or nothing could. A name that "
         "this ocloc does not know is unknown, never guessed from another; it fails with "
-        "--expect-all. A name that no table has is new: --rows prints its row.\n\n"
+        "--expect-all, and where no table has it either. One that no table has is new: --rows prints "
+        "its row.\n\n"
         "ocloc runs without a shell, under a time limit, in temporary folders that are removed at "
         "the end. One that cannot be started, or does not answer as an ocloc: exit status 3.",
     .options = options,

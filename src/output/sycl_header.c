@@ -306,9 +306,10 @@ static void complain(const struct dvi_sycl_header *h)
     if (h->refused && !h->targets.refused && h->sizes.unmeasured.count == 0)
         fputs("devimg sycl header: no sub-group size is accepted by every target\n", stderr);
     if (h->refused)
-        fputs("devimg sycl header: no header is written: mend the list; `devimg sycl probe` measures "
-              "a target that no table has\n",
-              stderr);
+        fputs(
+            "devimg sycl header: no header is written: mend the list; `devimg sycl probe` measures "
+            "a target that no table has\n",
+            stderr);
 }
 
 static void text(const struct dvi_output *out, const struct dvi_sycl_header *h, const char *path,

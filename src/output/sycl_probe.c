@@ -51,8 +51,7 @@ static void target_json(struct dvi_json *j, const struct dvi_probe *p,
     sizes_json(j, "sub_group_sizes", t->sizes, t->known_sizes == p->sizes);
     dvi_json_answer(j, "fp64", t->fp64);
     dvi_json_bool(j, "in_tables", row != NULL);
-    dvi_json_text(j, "table_ip_version",
-                  row != NULL ? dvi_ip_or_null(row->ip_version, ip) : NULL);
+    dvi_json_text(j, "table_ip_version", row != NULL ? dvi_ip_or_null(row->ip_version, ip) : NULL);
     dvi_json_sizes(j, "table_sub_group_sizes", row != NULL ? row->sub_group_sizes : 0);
     dvi_json_answer(j, "table_fp64", row != NULL ? row->fp64 : DEVIMG_MAYBE);
     dvi_json_text(j, "text", t->text);
@@ -107,7 +106,8 @@ static void print_aliases(FILE *file, const struct dvi_probe *p, size_t index)
     const struct dvi_probe_target *items = p->targets.items;
     const char *between = "";
     for (size_t i = 0; i < p->targets.count; i++)
-        if (i != index && is_new_name(&items[i]) && items[i].ip_version == items[index].ip_version) {
+        if (i != index && is_new_name(&items[i]) &&
+            items[i].ip_version == items[index].ip_version) {
             fprintf(file, "%s%s", between, items[i].name);
             between = ",";
         }
@@ -122,22 +122,21 @@ static void print_row(FILE *file, const struct dvi_probe *p, size_t index)
     fprintf(file, "%s\tacronym\t%s\t", t->name, is_primary(p, index) ? "yes" : "no");
     print_aliases(file, p, index);
     fprintf(file, "\t%s\t0x%08" PRIx64 "\t\t\t\t\t%s\t%s\t%s\tunknown\tunknown\t\t\t\t",
-            dvi_ip_or_null(t->ip_version, ip), t->ip_version,
-            dvi_sizes_text(t->sizes, ",", sizes), t->fp64 == DEVIMG_YES ? "yes" : "no",
-            t->fp64 == DEVIMG_YES ? "no" : "");
+            dvi_ip_or_null(t->ip_version, ip), t->ip_version, dvi_sizes_text(t->sizes, ",", sizes),
+            t->fp64 == DEVIMG_YES ? "yes" : "no", t->fp64 == DEVIMG_YES ? "no" : "");
     if (p->version != NULL)
         fprintf(file, "<=%s", p->version);
-    fprintf(file,
-            "\t\t\t\tmeasured: ocloc %s ids %s; sub-group/fp64 measured: ocloc %s compile -device %s\n",
-            version, t->name, version, t->name);
+    fprintf(
+        file,
+        "\t\t\t\tmeasured: ocloc %s ids %s; sub-group/fp64 measured: ocloc %s compile -device %s\n",
+        version, t->name, version, t->name);
 }
 
 static void rows(const struct dvi_output *out, const struct dvi_probe *p)
 {
     for (size_t i = 0; i < p->targets.count; i++) {
         const struct dvi_probe_target *t = &p->targets.items[i];
-        const struct devimg_target *same =
-            is_new_name(t) ? dvi_target_of_ip(t->ip_version) : NULL;
+        const struct devimg_target *same = is_new_name(t) ? dvi_target_of_ip(t->ip_version) : NULL;
         if (is_new_name(t))
             print_row(out->file, p, i);
         if (same != NULL)
@@ -165,9 +164,9 @@ static void table_rows(struct dvi_table *table, const void *data)
         dvi_cell(table, t->name);
         dvi_cell(table, dvi_ip_or_null(t->ip_version, ip));
         dvi_cell_format(table, "%s%s",
-                        sizes[0] != '\0'                  ? sizes
+                        sizes[0] != '\0'             ? sizes
                         : t->known_sizes == p->sizes ? "none"
-                                                          : "-",
+                                                     : "-",
                         t->kernel_count > 0 && t->known_sizes != p->sizes ? ",?" : "");
         dvi_cell(table, fp64_text(t->fp64));
         dvi_cell(table, dvi_probe_state_name(t->state));

@@ -136,11 +136,10 @@ static enum devimg_status judge_compile(struct dvi_exam *e, const char *target,
     if (ran->timed_out || ran->exit_code != 0)
         return dvi_exam_set(row, DVI_DOCTOR_BROKEN, dvi_exam_ended(e, what, ran), igc_remedy, err);
     if (made->format != NULL)
-        return dvi_exam_set(
-            row, DVI_DOCTOR_OK,
-            dvi_arena_format(&e->out->arena, "a kernel was compiled for %s (%s)", target,
-                             made->format),
-            NULL, err);
+        return dvi_exam_set(row, DVI_DOCTOR_OK,
+                            dvi_arena_format(&e->out->arena, "a kernel was compiled for %s (%s)",
+                                             target, made->format),
+                            NULL, err);
     const char *words = dvi_exam_words(e, ran);
     return dvi_exam_set(row, DVI_DOCTOR_BROKEN,
                         words != NULL

@@ -10,8 +10,8 @@
 struct dvi_sycl_header_asked {
     const char *const *lists; /* of targets, as for dvi_sycl_targets_read() */
     size_t count;
-    const char *prefix;    /* of macros: an identifier */
-    const char *space;     /* the namespace: "a::b" */
+    const char *prefix; /* of macros: an identifier */
+    const char *space;  /* the namespace: "a::b" */
 };
 
 /** A size that some of the targets accept and others refuse. */

@@ -57,10 +57,11 @@ static const char *kernel_for(uint32_t size, struct dvi_arena *arena)
     if (size == 0)
         return "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
                "__kernel void devimg(__global double *out) { out[get_global_id(0)] *= 1.5; }\n";
-    return dvi_arena_format(arena,
-                            "__attribute__((intel_reqd_sub_group_size(%" PRIu32 ")))\n"
-                            "__kernel void devimg(__global int *out) { out[get_global_id(0)] = 1; }\n",
-                            size);
+    return dvi_arena_format(
+        arena,
+        "__attribute__((intel_reqd_sub_group_size(%" PRIu32 ")))\n"
+        "__kernel void devimg(__global int *out) { out[get_global_id(0)] = 1; }\n",
+        size);
 }
 
 bool dvi_probe_is_refusal(const char *words, uint32_t size)
@@ -72,7 +73,8 @@ bool dvi_probe_is_refusal(const char *words, uint32_t size)
     if (strstr(words, "Unsupported required sub group size") != NULL)
         return true;
     (void)snprintf(text, sizeof text,
-                   "required subgroup size %" PRIu32 ", which is unsupported on this platform", size);
+                   "required subgroup size %" PRIu32 ", which is unsupported on this platform",
+                   size);
     return strstr(words, text) != NULL;
 }
 
@@ -97,9 +99,9 @@ static const char *take_image(struct dvi_probe_kernel *kernel, const struct dvi_
 {
     if (made->format == NULL) {
         const char *words = dvi_ran_words(&made->ran, arena);
-        return words != NULL ? dvi_arena_format(
-                                   arena, "exit status 0, and no native image is made%s", words)
-                             : NULL;
+        return words != NULL
+                   ? dvi_arena_format(arena, "exit status 0, and no native image is made%s", words)
+                   : NULL;
     }
     if (kernel->size != 0 && made->required_sub_group_size != kernel->size)
         return "exit status 0, and the image does not state the size";
@@ -215,8 +217,7 @@ static enum devimg_status measure(struct dvi_probe *p, const struct dvi_probe_as
                                   struct devimg_error *err)
 {
     size_t count = 0;
-    struct task *tasks =
-        calloc(p->targets.count * (count_sizes(p->sizes) + 1) + 1, sizeof *tasks);
+    struct task *tasks = calloc(p->targets.count * (count_sizes(p->sizes) + 1) + 1, sizeof *tasks);
     if (tasks == NULL)
         return dvi_fail_memory(err, "sycl probe");
     enum devimg_status status = DEVIMG_OK;
@@ -235,8 +236,7 @@ static enum devimg_status add_target(struct dvi_probe *p, const char *name,
 {
     struct dvi_probe_target *added = p->targets.count < MOST_TARGETS ? DVI_ADD(&p->targets) : NULL;
     if (added == NULL && p->targets.count == MOST_TARGETS)
-        return dvi_fail_plain(err, DEVIMG_MALFORMED, "targets", "more than %d names",
-                              MOST_TARGETS);
+        return dvi_fail_plain(err, DEVIMG_MALFORMED, "targets", "more than %d names", MOST_TARGETS);
     if (added == NULL)
         return dvi_fail_memory(err, "sycl probe");
     *added = (struct dvi_probe_target){
@@ -278,9 +278,8 @@ static enum devimg_status take_set(struct dvi_probe *p, const struct dvi_target_
     for (size_t i = 0; i < set->unknown.count; i++)
         DVI_TRY(add_new(p, set->unknown.items[i], err));
     for (size_t i = 0; i < set->repeated.count; i++) {
-        const char *text =
-            dvi_arena_format(&p->arena, "%s is listed more than once: it counts once",
-                             set->repeated.items[i]);
+        const char *text = dvi_arena_format(
+            &p->arena, "%s is listed more than once: it counts once", set->repeated.items[i]);
         const char **added = text != NULL ? DVI_ADD(&p->warnings) : NULL;
         if (added == NULL)
             return dvi_fail_memory(err, "sycl probe");
@@ -304,6 +303,23 @@ static enum devimg_status read_names(struct dvi_probe *p, const struct dvi_probe
     return status;
 }
 
+/* A name that nobody knows is a slip: it fails, where one of a newer ocloc does not. */
+static enum devimg_status set_unknown(struct dvi_probe *p, struct dvi_probe_target *target,
+                                      struct devimg_error *err)
+{
+    const char *nearest = target->row == NULL ? dvi_target_nearest(target->name) : NULL;
+    target->state = DVI_PROBE_UNKNOWN;
+    p->failed = p->failed || target->row == NULL;
+    target->text = target->row != NULL ? "this ocloc does not know it"
+                   : nearest == NULL
+                       ? "neither this ocloc nor a table knows it"
+                       : dvi_arena_format(&p->arena,
+                                          "neither this ocloc nor a table knows it: did "
+                                          "you mean %s?",
+                                          nearest);
+    return target->text != NULL ? DEVIMG_OK : dvi_fail_memory(err, target->name);
+}
+
 static enum devimg_status ask_names(struct dvi_probe *p, const struct dvi_probe_asked *asked,
                                     struct devimg_error *err)
 {
@@ -312,8 +328,7 @@ static enum devimg_status ask_names(struct dvi_probe *p, const struct dvi_probe_
         struct dvi_ocloc_answer answer = { 0 };
         DVI_TRY(dvi_sycl_ask_name(p->ocloc, target->name, asked->seconds, &answer, err));
         if (answer.ip_count == 0) {
-            target->state = DVI_PROBE_UNKNOWN;
-            target->text = "this ocloc does not know it";
+            DVI_TRY(set_unknown(p, target, err));
         } else if (answer.ip_count > 1) {
             target->state = DVI_PROBE_FAILED;
             target->text = dvi_arena_format(
@@ -343,9 +358,8 @@ static enum devimg_status say(struct dvi_probe *p, struct dvi_probe_target *targ
 
 static const char *kernel_text(struct dvi_probe *p, const struct dvi_probe_kernel *kernel)
 {
-    return kernel->size == 0
-               ? "fp64"
-               : dvi_arena_format(&p->arena, "sub-group size %" PRIu32, kernel->size);
+    return kernel->size == 0 ? "fp64"
+                             : dvi_arena_format(&p->arena, "sub-group size %" PRIu32, kernel->size);
 }
 
 /* One kernel: its result, and what the table says of it. */
@@ -365,8 +379,9 @@ static enum devimg_status judge_kernel(struct dvi_probe *p, struct dvi_probe_tar
     target->sizes |= yes ? kernel->size : 0;
     if (kernel->size == 0)
         target->fp64 = yes ? DEVIMG_YES : DEVIMG_NO;
-    const bool told = target->row != NULL && (kernel->size != 0 ? target->row->sub_group_sizes != 0
-                                                                : target->row->fp64 != DEVIMG_MAYBE);
+    const bool told =
+        target->row != NULL &&
+        (kernel->size != 0 ? target->row->sub_group_sizes != 0 : target->row->fp64 != DEVIMG_MAYBE);
     if (!told) {
         *fresh = true;
         return DEVIMG_OK;
@@ -393,11 +408,11 @@ static enum devimg_status judge_ip(struct dvi_probe *p, struct dvi_probe_target 
     *differs = *differs || !target->former_ip;
     dvi_ip_text(target->ip_version, said);
     dvi_ip_text(target->row->ip_version, table);
-    return say(p, target,
-               dvi_arena_format(&p->arena, "is %s to this ocloc, %s in the tables%s", said, table,
-                                target->former_ip ? ", which have the other for older releases"
-                                                  : ""),
-               err);
+    return say(
+        p, target,
+        dvi_arena_format(&p->arena, "is %s to this ocloc, %s in the tables%s", said, table,
+                         target->former_ip ? ", which have the other for older releases" : ""),
+        err);
 }
 
 static enum devimg_status judge(struct dvi_probe *p, struct dvi_probe_target *target,
@@ -451,7 +466,8 @@ enum devimg_status dvi_probe_run(const struct dvi_probe_asked *asked, struct dvi
         DVI_TRY(judge(out, &out->targets.items[i], err));
         out->counts[out->targets.items[i].state]++;
     }
-    out->failed = out->counts[DVI_PROBE_DIFFERS] > 0 || out->counts[DVI_PROBE_FAILED] > 0 ||
+    out->failed = out->failed || out->counts[DVI_PROBE_DIFFERS] > 0 ||
+                  out->counts[DVI_PROBE_FAILED] > 0 ||
                   out->counts[DVI_PROBE_UNKNOWN] == out->targets.count ||
                   (asked->all && out->counts[DVI_PROBE_UNKNOWN] > 0);
     return DEVIMG_OK;

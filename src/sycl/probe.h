@@ -33,10 +33,10 @@ struct dvi_probe_target {
     const char *name;
     const struct devimg_target *row; /* NULL: no table has the name */
     enum dvi_probe_state state;
-    uint64_t ip_version;   /* as this ocloc answers; DEVIMG_UNKNOWN */
-    bool former_ip;        /* one that the tables give for older releases */
-    uint32_t sizes;        /* accepted, bit n for 2^n */
-    uint32_t known_sizes;  /* accepted or refused */
+    uint64_t ip_version;     /* as this ocloc answers; DEVIMG_UNKNOWN */
+    bool former_ip;          /* one that the tables give for older releases */
+    uint32_t sizes;          /* accepted, bit n for 2^n */
+    uint32_t known_sizes;    /* accepted or refused */
     enum devimg_answer fp64; /* MAYBE: not measured */
     struct dvi_probe_kernel *kernels;
     size_t kernel_count; /* 0: it was not compiled for */
@@ -62,7 +62,9 @@ struct dvi_probe {
     DVI_LIST(struct dvi_probe_target) targets;
     DVI_LIST(const char *) warnings;
     size_t counts[DVI_PROBE_STATES];
-    bool failed; /* something differs or could not be measured, or nothing was */
+    bool
+        failed; /* something differs or could not be measured, nothing was measured, or nobody knows a
+                    name */
 };
 
 /** "agrees", "differs", "new", "unknown", "unmeasured". */
