@@ -74,10 +74,10 @@ class Probe:
         status, out, err = self.raw("--format", "json", *args, **more)
         doc = json.loads(out) if out else {}
         if doc:
-            states = [t["state"] for t in doc["targets"]]
-            self.say(status == (1 if doc["verdict"] == "fail" else 0) and all(states.count(n) == k for n, k in doc["summary"].items()),
-                     "verdict, status and summary: %s" % (args,), status, doc)
-        return status, doc, {t["name"]: t for t in doc.get("targets", [])}, err.decode(errors="replace")
+            states = [t["state"] for t in doc["probed"]]
+            self.say(status == (1 if doc["verdict"] == "fail" else 0) and all(states.count(n) == k for n, k in doc["counts"].items()),
+                     "verdict, status and counts: %s" % (args,), status, doc)
+        return status, doc, {t["name"]: t for t in doc.get("probed", [])}, err.decode(errors="replace")
 
     def good(self):
         """S2-5: the table, measured."""
@@ -174,7 +174,7 @@ class Probe:
         """S2-25: what this ocloc does not know is unknown, never a guess."""
         self.ocloc(names={n: DEFAULT[n] for n in OLD})
         status, doc, targets, err = self.run()
-        self.say(status == 0 and err == "" and doc["summary"] == {"agrees": 9, "differs": 0, "new": 0, "unknown": 10, "unmeasured": 0} and
+        self.say(status == 0 and err == "" and doc["counts"] == {"agrees": 9, "differs": 0, "new": 0, "unknown": 10, "unmeasured": 0} and
                  all(t["sub_group_sizes"] is None and t["fp64"] is None and t["kernels"] == [] for n, t in targets.items() if n not in OLD),
                  "S2-25: 10 of 19 are unknown", doc)
         status, _, _, err = self.run("--expect-all")
@@ -193,7 +193,7 @@ class Probe:
         self.ocloc(names=names, sizes={"xyz-g10": ("16", "32"), "xyz": ("16", "32"), "abc_2.x": ("32",)}, double=["xyz-g10", "xyz"])
         asked = ("--targets", "tgllp,XYZ-G10,xyz,abc_2.x")
         status, doc, targets, _ = self.run(*asked)
-        self.say(status == 0 and doc["summary"]["new"] == 3 and not targets["xyz"]["in_tables"] and targets["xyz-g10"]["sub_group_sizes"] == [16, 32] and
+        self.say(status == 0 and doc["counts"]["new"] == 3 and not targets["xyz"]["in_tables"] and targets["xyz-g10"]["sub_group_sizes"] == [16, 32] and
                  targets["xyz"]["table_sub_group_sizes"] is None and targets["xyz"]["table_fp64"] is None, "what no table has is new", doc)
         status, out, err = self.raw(*asked, "--rows")
         tables = os.path.join(self.folder, "tables")

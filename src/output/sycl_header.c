@@ -109,7 +109,7 @@ static const char top[] =
     "template <class Kernel, unsigned long long Size, unsigned Registers>\n"
     "struct shaped : sized<Kernel, Size> {\n"
     "#if $P_SYCL_HAS_GRF_SIZE\n"
-    "    auto get(sycl::ext::oneapi::experimental::properties_tag) const\n"
+    "    template <class Tag> auto get(Tag) const /* of properties_tag, whose header moves */\n"
     "    {\n"
     "        return sycl::ext::oneapi::experimental::properties{\n"
     "            sycl::ext::intel::experimental::grf_size<Registers>};\n"

@@ -69,11 +69,11 @@ static void json(struct dvi_output *out, const struct dvi_probe *p)
     dvi_json_text(j, "ocloc", p->ocloc);
     dvi_json_text(j, "ocloc_version", p->version);
     sizes_json(j, "sizes", p->sizes, true);
-    dvi_json_array(j, "targets", DVI_JSON_LINES);
+    dvi_json_array(j, "probed", DVI_JSON_LINES);
     for (size_t i = 0; i < p->targets.count; i++)
         target_json(j, p, &p->targets.items[i]);
     dvi_json_end(j);
-    dvi_json_object(j, "summary", DVI_JSON_ONE_LINE);
+    dvi_json_object(j, "counts", DVI_JSON_ONE_LINE);
     for (int i = 0; i < DVI_PROBE_STATES; i++)
         dvi_json_number(j, dvi_probe_state_name((enum dvi_probe_state)i), p->counts[i]);
     dvi_json_end(j);
