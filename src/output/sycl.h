@@ -47,7 +47,8 @@ enum dvi_exit dvi_output_sycl_header(struct dvi_output *out, const struct dvi_sy
                                      const char *path, bool check);
 
 /** @param rows  for data/targets/intel.tsv: a line for each new target, and nothing else */
-enum dvi_exit dvi_output_sycl_probe(struct dvi_output *out, const struct dvi_probe *probe, bool rows);
+enum dvi_exit dvi_output_sycl_probe(struct dvi_output *out, const struct dvi_probe *probe,
+                                    bool rows);
 
 /** One argument, quoted for a response file: as clang reads it, or as cl and link do. */
 void dvi_quote_word(FILE *file, const char *word, bool msvc);
