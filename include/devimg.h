@@ -161,7 +161,7 @@ struct devimg_image {
     uint32_t record;  /**< index of its devimg_record */
     uint32_t parent;  /**< index of the archive image it is a member of, or DEVIMG_NONE */
     uint32_t module;  /**< index of its devimg_module, or DEVIMG_NONE: a support image */
-    const char *unit; /**< source file, where symbols tell it */
+    const char *unit; /**< source file, where symbols tell it; NULL */
     int support;      /**< 1: a device library or empty image; never needs coverage */
     enum devimg_offload offload;
     const char *bundle;   /**< "dpcpp", "clang-bundle", "ocloc", "none", ... */
@@ -178,9 +178,10 @@ struct devimg_image {
     enum devimg_compression compression;
     enum devimg_answer registered; /**< reached by a descriptor that the program registers */
     uint64_t kernel_count;         /**< DEVIMG_UNKNOWN until devimg_read_kernels() for some */
-    const char *const *entries;    /**< names the host may ask for: kernels, then functions */
+    const char *const *entries;    /**< names the host may ask for: kernels, then functions; NULL:
+                                        not stated */
     uint32_t entry_count;
-    const uint32_t *aspects; /**< numbers of sycl::aspect that it requires, as stated */
+    const uint32_t *aspects; /**< numbers of sycl::aspect that it requires; NULL: not stated */
     uint32_t aspect_count;
     uint64_t required_sub_group_size; /**< of the whole image, as its properties state it */
     const char *compile_options;      /**< of the descriptor; NULL: none */
@@ -197,7 +198,7 @@ struct devimg_image {
 /** The images that stand for the same kernels: the runtime picks one of them for a device. */
 struct devimg_module {
     uint32_t record;
-    const char *unit;
+    const char *unit;       /**< source file, where symbols tell it; NULL */
     const uint32_t *images; /**< indices of devimg_image_at(), archive members included */
     uint32_t image_count;
     const char *const *names; /**< of kernels, sorted by byte; none where they are not known */
@@ -242,9 +243,9 @@ struct devimg_finding {
     const char *rule; /**< "targets", "damaged", ... */
     const char *code; /**< "missing-ip": stable, for scripts */
     enum devimg_severity severity;
-    uint32_t record, module, image; /**< DEVIMG_NONE where it does not apply */
-    const char *unit, *kernel, *target;
-    uint64_t offset; /**< in the record's file, or DEVIMG_UNKNOWN */
+    uint32_t record, module, image;     /**< DEVIMG_NONE where it does not apply */
+    const char *unit, *kernel, *target; /**< what it is about; NULL where it does not apply */
+    uint64_t offset;                    /**< in the record's file, or DEVIMG_UNKNOWN */
     const char *message;
     const char *hint; /**< what to do, or NULL */
 };
@@ -452,7 +453,7 @@ struct devimg_report;
  * each listed target (`ocloc ids NAME`) and waits up to 60 seconds each time; nothing else here
  * starts one.
  * @return DEVIMG_OK, also when it knows no such name (finish() tells); DEVIMG_IO when it cannot be
- *         started; DEVIMG_NOMEM.
+ *         started; DEVIMG_LIMIT when it prints more than any ocloc does; DEVIMG_NOMEM.
  */
 DEVIMG_API DEVIMG_CHECKED enum devimg_status devimg_report_new(const struct devimg_policy *policy,
                                                                struct devimg_report **out,
@@ -482,7 +483,8 @@ DEVIMG_API const struct devimg_finding *devimg_report_at(const struct devimg_rep
                                                          uint32_t i);
 /**
  * Write every error and warning of the report, those accepted by a baseline included, as a file
- * for the key "baseline". Written beside `path` and renamed: on failure `path` is as it was. IO.
+ * for the key "baseline". Written beside `path` and renamed: on failure `path` is as it was.
+ * @return DEVIMG_OK, DEVIMG_IO, DEVIMG_NOMEM.
  */
 DEVIMG_API DEVIMG_CHECKED enum devimg_status devimg_report_write_baseline(
     const struct devimg_report *report, const char *path, struct devimg_error *err);

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/names.h"
 #include "cli/options.h"
 #include "output/sycl.h"
 #include "sycl/header.h"

@@ -104,8 +104,8 @@ enum dvi_exit dvi_output_sycl_detect(struct dvi_output *out, const struct dvi_de
 
 /* --- files for builds --- */
 
-/* A string literal that C, C++, Python and CMake read alike: what is neither a letter, a digit nor
- * plain punctuation becomes an escape of three octal digits (C, Python), or a blank (CMake, whose
+/* A string literal that Python and CMake read alike: what is neither a letter, a digit nor
+ * plain punctuation becomes an escape of three octal digits (Python), or a blank (CMake, whose
  * lists an unmatched bracket would join). */
 static void quoted(FILE *file, const char *text, bool octal)
 {
@@ -134,15 +134,10 @@ static void joined(FILE *file, const dvi_text_list *list, const char *mark,
     }
 }
 
-/* In names, only what names are made of: nothing that a language could read otherwise. */
+/* Targets: no language reads more into them (dvi_sycl_is_plain()). */
 static void bare(FILE *file, const char *text)
 {
-    for (; *text != '\0'; text++)
-        putc((*text >= 'a' && *text <= 'z') || (*text >= 'A' && *text <= 'Z') ||
-                     (*text >= '0' && *text <= '9') || strchr("_-+.:/", *text) != NULL
-                 ? *text
-                 : '_',
-             file);
+    fputs(text, file);
 }
 
 static void quoted_python(FILE *file, const char *text)

@@ -37,9 +37,4 @@ DEVIMG_CHECKED enum devimg_status dvi_sycl_header_make(const struct dvi_sycl_hea
                                                        struct devimg_error *err);
 void dvi_sycl_header_free(struct dvi_sycl_header *header);
 
-/** "_a1": letters, digits and underscores, no digit first. */
-bool dvi_is_identifier(const char *text);
-/** The same, several of them with "::" between. */
-bool dvi_is_namespace(const char *text);
-
 #endif
