@@ -5,7 +5,7 @@
     tests/run.py [--update] [--only SUITE,...] BUILD...
 
 Suites (each a function below): unit cli schema facts tools readelf readobj extract shapes metamorphic
-examples exports damage odd edited offload windows detect sycltargets syclimages doctor sycllint oclocinstall
+examples exports damage odd edited offload windows anchor detect sycltargets syclimages doctor header probe sycllint oclocinstall
 cmake meson hostile.
 `repository` (layers, docs) needs no build and runs once. --update rewrites the expectations of the
 cli suite from what the program says; read the diff before you commit it.
@@ -49,6 +49,8 @@ from sycl_detect import Detect  # noqa: E402
 from sycl_images import SyclImages  # noqa: E402
 from sycl_doctor import Doctor  # noqa: E402
 from sycl_lint import SyclLint  # noqa: E402
+from sycl_header import Header  # noqa: E402
+from sycl_probe import Probe  # noqa: E402
 from sycl_targets import SyclTargets  # noqa: E402
 from windows import Windows  # noqa: E402
 
@@ -261,6 +263,12 @@ def json_calls():
     yield ["sycl", "doctor", "--ocloc", "/nowhere/ocloc", "--sycl-ls", "/nowhere/sycl-ls", "--expect-ocloc", "26.35"]
     yield ["sycl", "doctor", "--targets", ""]
     yield ["sycl", "anchor", "--symbol", "foo_sycl_images", "intel/lib_aot.so", "/nowhere/out.obj"]
+    yield ["sycl", "header"]
+    yield ["sycl", "header", "--targets", "tgllp,no-such-target"]
+    yield ["sycl", "header", "--check", "README.md"]
+    yield ["sycl", "probe", "--targets", "pvc,lnl-m"]
+    yield ["sycl", "probe", "--targets", "tgllp,no-such-target", "--sizes", "64"]
+    yield ["sycl", "probe", "--ocloc", "/nowhere/ocloc"]
     yield ["sycl", "flags"]
     yield ["sycl", "flags", "--syntax", "msvc", "--step", "device-link"]
     yield ["sycl", "flags", "--policy", "flags/skips.yaml", "--unit", "psnr_hvs.cpp", "--unit", "b.cpp"]
@@ -701,6 +709,18 @@ def sycllint(build, _):
     SyclLint(build).all()
 
 
+def header(build, _):
+    """tests/sycl_header.py: the header of `devimg sycl header`, and what compilers make of it."""
+    with tempfile.TemporaryDirectory() as t:
+        Header(build, ROOT, t).all()
+
+
+def probe(build, _):
+    """tests/sycl_probe.py: stand-ins for ocloc that measure this and that, and ocloc itself."""
+    with tempfile.TemporaryDirectory() as t:
+        Probe(build, ROOT, t).all()
+
+
 def cmake(build, _):
     """tests/cmake_package.py: the CMake package as installed, and examples/cmake-sycl built with it."""
     if build.sanitized:
@@ -763,8 +783,8 @@ def hostile(build, _):
 
 
 SUITES = [unit, cli, schema, facts, tools, readelf, readobj, extract, shapes, metamorphic, examples, exports,
-          damage, odd, edited, offload, windows, anchor, detect, sycltargets, syclimages, doctor, sycllint, oclocinstall, cmake,
-          meson, hostile]
+          damage, odd, edited, offload, windows, anchor, detect, sycltargets, syclimages, doctor, header, probe,
+          sycllint, oclocinstall, cmake, meson, hostile]
 
 
 def repository(results):

@@ -10,7 +10,9 @@ struct dvi_doctor;
 struct dvi_gtest;
 struct dvi_lint;
 struct dvi_size_lint;
+struct dvi_probe;
 struct dvi_sycl_flags;
+struct dvi_sycl_header;
 struct dvi_sycl_targets;
 struct dvi_sycl_unit;
 struct dvi_sycl_words;
@@ -47,6 +49,17 @@ struct dvi_anchor_answer {
 };
 enum dvi_exit dvi_output_sycl_anchor(struct dvi_output *out,
                                      const struct dvi_anchor_answer *answer);
+
+/**
+ * Write the header to `path`, or compare that file with it where `check` says so; `path` NULL: the
+ * header is the answer. A file that holds the same already is left as it is.
+ */
+enum dvi_exit dvi_output_sycl_header(struct dvi_output *out, const struct dvi_sycl_header *header,
+                                     const char *path, bool check);
+
+/** @param rows  for data/targets/intel.tsv: a line for each new target, and nothing else */
+enum dvi_exit dvi_output_sycl_probe(struct dvi_output *out, const struct dvi_probe *probe,
+                                    bool rows);
 
 /** One argument, quoted for a response file: as clang reads it, or as cl and link do. */
 void dvi_quote_word(FILE *file, const char *word, bool msvc);
