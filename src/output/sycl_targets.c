@@ -107,6 +107,8 @@ static void summary(const struct dvi_output *out, const struct dvi_sycl_targets 
         fputs("jit: no native images, SPIR-V is compiled at the first launch\n", out->file);
         return;
     }
+    if (t->list.count == 0)
+        return;
     fputs("aot: ", out->file);
     dvi_print_count(out->file, t->list.count, "name");
     fputs(", ", out->file);
@@ -170,11 +172,22 @@ static void complain(const struct dvi_sycl_targets *t)
     for (size_t i = 0; i < t->warnings.count; i++)
         names_line(who, "warning: ", &t->warnings.items[i], 1, "");
     dvi_complain_targets(who, t);
+    if (t->unknown.count > 0 && t->ocloc == NULL)
+        fprintf(
+            stderr,
+            "devimg %s: write the names as `devimg targets` lists them, narrow the list, or empty it "
+            "(SPIR-V only, compiled at the first launch)\n",
+            who);
     for (size_t i = 0; i < t->list.count; i++)
         asked = asked || t->list.items[i].known == DEVIMG_NO;
     if (t->dropped.count > 0 && t->list.count == 0)
         fprintf(stderr, "devimg %s: nothing is left of the list\n", who);
-    if (asked || (t->dropped.count > 0 && t->list.count == 0))
+    if (t->dropped.count > 0 && t->list.count == 0)
+        fprintf(stderr,
+                "devimg %s: use a newer ocloc, or build with an empty list (SPIR-V only, "
+                "compiled at the first launch)\n",
+                who);
+    else if (asked)
         fprintf(stderr, "devimg %s: %s\n", who, dvi_sycl_narrow_remedy);
 }
 

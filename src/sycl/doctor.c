@@ -160,7 +160,11 @@ static enum devimg_status judge_names(struct dvi_exam *e, struct devimg_error *e
         return dvi_exam_set(row, DVI_DOCTOR_WRONG,
                             dvi_arena_format(&d->arena, "%zu of %zu cannot be built for: %s",
                                              d->total - d->known, d->total, names),
-                            dvi_sycl_narrow_remedy, err);
+                            d->targets.list.count > 0
+                                ? dvi_sycl_narrow_remedy
+                                : "write the names as devimg targets does, or "
+                                  "build with an empty list (SPIR-V only)",
+                            err);
     return dvi_exam_set(
         row, DVI_DOCTOR_OK,
         dvi_arena_format(&d->arena, "ocloc knows %s: %s", d->total == 1 ? "it" : "all", names),
@@ -174,6 +178,7 @@ static enum devimg_status read_list(struct dvi_exam *e, const char *ocloc, struc
         .lists = e->asked->lists,
         .count = e->asked->count,
         .ocloc = ocloc,
+        .folder = e->folder.path,
         .seconds = e->asked->seconds,
     };
     dvi_sycl_targets_free(&e->out->targets);
@@ -243,6 +248,9 @@ static const char *obstacle(struct dvi_doctor *d)
         return "ocloc does not answer as it should";
     if (rows[DVI_DOCTOR_IGC].state == DVI_DOCTOR_BROKEN)
         return "ocloc cannot compile, its compiler (IGC) is broken";
+    if (d->known == 0 && d->targets.list.count == 0)
+        return d->total == 1 ? "it is no target that devimg or this ocloc knows"
+                             : "none of them is a target that devimg or this ocloc knows";
     if (d->known == 0)
         return d->total == 1 ? "this ocloc does not know it" : "this ocloc knows none of them";
     return rows[DVI_DOCTOR_IGC].state != DVI_DOCTOR_OK ? "whether ocloc can compile is not known"

@@ -107,7 +107,12 @@ static enum devimg_status choose_target(struct dvi_exam *e, const char **out,
                                         struct devimg_error *err)
 {
     static const char *const list = "default-intel";
-    const struct dvi_sycl_targets_asked asked = { &list, 1, e->ocloc, e->asked->seconds, true };
+    const struct dvi_sycl_targets_asked asked = { .lists = &list,
+                                                  .count = 1,
+                                                  .ocloc = e->ocloc,
+                                                  .folder = e->folder.path,
+                                                  .seconds = e->asked->seconds,
+                                                  .narrow = true };
     struct dvi_sycl_targets others = { 0 };
     struct devimg_error why = { 0 };
     *out = NULL;
@@ -140,6 +145,11 @@ static enum devimg_status judge_compile(struct dvi_exam *e, const char *target,
                             dvi_arena_format(&e->out->arena, "a kernel was compiled for %s (%s)",
                                              target, made->format),
                             NULL, err);
+    if (made->not_seen)
+        return dvi_exam_set(
+            row, DVI_DOCTOR_UNKNOWN,
+            dvi_arena_format(&e->out->arena, "%s: what it made could not be looked at", what),
+            "set TMPDIR to a folder that can be written", err);
     const char *words = dvi_exam_words(e, ran);
     return dvi_exam_set(row, DVI_DOCTOR_BROKEN,
                         words != NULL

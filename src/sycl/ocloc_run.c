@@ -7,6 +7,7 @@
 #include "sycl/ocloc_run.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
@@ -101,34 +102,45 @@ static const char *native_of(const struct devimg_file *file)
     return NULL;
 }
 
-static void look_into(int folder, const char *name, struct dvi_ocloc_made *out)
+static enum devimg_status look_into(int folder, const char *name, struct dvi_ocloc_made *out,
+                                    struct devimg_error *err)
 {
     const struct devimg_opts opts = { .struct_size = sizeof opts, .threads = 1 };
     const int fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     struct devimg_file *file = NULL;
-    if (fd < 0)
-        return;
-    if (devimg_open_fd(fd, name, &opts, &file, NULL) == DEVIMG_OK) {
-        out->format = native_of(file);
-        if (out->format != NULL && devimg_read_kernels(file, NULL) == DEVIMG_OK &&
-            devimg_kernel_count(file) == 1)
-            out->required_sub_group_size = devimg_kernel_at(file, 0)->required_sub_group_size;
-        devimg_close(file);
+    if (fd < 0) {
+        out->not_seen = out->not_seen || errno != ELOOP; /* a link is nothing that was made */
+        return DEVIMG_OK;
     }
+    enum devimg_status st = devimg_open_fd(fd, name, &opts, &file, err);
     (void)close(fd);
+    if (st == DEVIMG_OK)
+        out->format = native_of(file);
+    if (out->format != NULL)
+        st = devimg_read_kernels(file, err);
+    if (out->format != NULL && st == DEVIMG_OK && devimg_kernel_count(file) == 1)
+        out->required_sub_group_size = devimg_kernel_at(file, 0)->required_sub_group_size;
+    devimg_close(file);
+    return st == DEVIMG_NOMEM ? st : DEVIMG_OK; /* others are of files that hold no image */
 }
 
 /* How a file is called differs between releases, so that each is looked into. */
-static void find_native(const char *path, struct dvi_ocloc_made *out)
+static enum devimg_status find_native(const char *path, struct dvi_ocloc_made *out,
+                                      struct devimg_error *err)
 {
     DIR *folder = opendir(path);
     struct dirent *entry = NULL;
+    enum devimg_status st = DEVIMG_OK;
+    out->not_seen = folder == NULL;
     if (folder == NULL)
-        return;
-    for (int i = 0; i < MOST_FILES && out->format == NULL && (entry = readdir(folder)) != NULL; i++)
+        return DEVIMG_OK;
+    for (int i = 0; i < MOST_FILES && st == DEVIMG_OK && out->format == NULL &&
+                    (entry = readdir(folder)) != NULL;
+         i++)
         if (entry->d_name[0] != '.')
-            look_into(dirfd(folder), entry->d_name, out);
+            st = look_into(dirfd(folder), entry->d_name, out, err);
     (void)closedir(folder);
+    return st;
 }
 
 enum devimg_status dvi_ocloc_compile(const char *ocloc, const char *folder, const char *target,
@@ -138,9 +150,12 @@ enum devimg_status dvi_ocloc_compile(const char *ocloc, const char *folder, cons
     const char *const argv[] = { ocloc, "compile", "-file", source_name, "-device", target, NULL };
     *out = (struct dvi_ocloc_made){ .required_sub_group_size = DEVIMG_UNKNOWN };
     DVI_TRY(dvi_run_in(folder, argv, seconds, DVI_OCLOC_OUTPUT, &out->ran, err));
+    enum devimg_status st = DEVIMG_OK;
     if (!out->ran.timed_out && out->ran.exit_code == 0)
-        find_native(folder, out);
-    return DEVIMG_OK;
+        st = find_native(folder, out, err);
+    if (st != DEVIMG_OK)
+        dvi_ocloc_made_free(out);
+    return st;
 }
 
 void dvi_ocloc_made_free(struct dvi_ocloc_made *made)

@@ -18,6 +18,7 @@ const char *dvi_ocloc_version(const char *folder, const struct dvi_ran *query,
 struct dvi_ocloc_made {
     struct dvi_ran ran;
     const char *format; /* of the native image that it made; NULL: it made none, or failed */
+    bool not_seen;      /* what it made could not be looked at */
     uint64_t required_sub_group_size; /* of the image's only kernel; DEVIMG_UNKNOWN */
 };
 

@@ -326,7 +326,7 @@ static enum devimg_status ask_names(struct dvi_probe *p, const struct dvi_probe_
     for (size_t i = 0; i < p->targets.count; i++) {
         struct dvi_probe_target *target = &p->targets.items[i];
         struct dvi_ocloc_answer answer = { 0 };
-        DVI_TRY(dvi_sycl_ask_name(p->ocloc, target->name, asked->seconds, &answer, err));
+        DVI_TRY(dvi_ocloc_ids(p->ocloc, NULL, target->name, asked->seconds, &answer, err));
         if (answer.ip_count == 0) {
             DVI_TRY(set_unknown(p, target, err));
         } else if (answer.ip_count > 1) {

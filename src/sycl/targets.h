@@ -38,9 +38,10 @@ struct dvi_sycl_targets {
 struct dvi_sycl_targets_asked {
     const char *const *lists; /* each a list between commas (requirement D8); taken together */
     size_t count;
-    const char *ocloc; /* NULL: the tables alone are asked, no program is started */
-    unsigned seconds;  /* a name */
-    bool narrow;       /* leave out what ocloc does not know */
+    const char *ocloc;  /* NULL: the tables alone are asked, no program is started */
+    const char *folder; /* where it runs; NULL: where we are */
+    unsigned seconds;   /* a name */
+    bool narrow;        /* leave out what ocloc does not know */
 };
 
 /**
@@ -56,15 +57,6 @@ void dvi_sycl_targets_free(struct dvi_sycl_targets *targets);
 
 /** "native" for one name, "fat" for more (an archive with a member a name), NULL for none. */
 const char *dvi_sycl_targets_form(const struct dvi_sycl_targets *targets);
-
-/**
- * What an ocloc says of one name: its IP versions, or none.
- * @return IO: it cannot be started, or gives neither an IP version nor "unknown"; NOMEM.
- */
-DEVIMG_CHECKED enum devimg_status dvi_sycl_ask_name(const char *ocloc, const char *name,
-                                                    unsigned seconds,
-                                                    struct dvi_ocloc_answer *answer,
-                                                    struct devimg_error *err);
 
 /** What to do about names that an ocloc does not know. */
 extern const char dvi_sycl_narrow_remedy[];
