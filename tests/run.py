@@ -5,8 +5,8 @@
     tests/run.py [--update] [--only SUITE,...] BUILD...
 
 Suites (each a function below): unit cli schema facts tools readelf readobj extract shapes metamorphic
-examples exports damage odd edited offload windows detect sycltargets syclimages doctor oclocinstall cmake
-meson hostile.
+examples exports damage odd edited offload windows detect sycltargets compile syclimages doctor oclocinstall
+cmake meson hostile.
 `repository` (layers, docs) needs no build and runs once. --update rewrites the expectations of the
 cli suite from what the program says; read the diff before you commit it.
 """
@@ -44,6 +44,7 @@ from ocloc_install import OclocInstall  # noqa: E402
 from meson_package import MesonPackage  # noqa: E402
 from offload import Offload  # noqa: E402
 from shell import Shell  # noqa: E402
+from sycl_compile import SyclCompile  # noqa: E402
 from sycl_detect import Detect  # noqa: E402
 from sycl_images import SyclImages  # noqa: E402
 from sycl_doctor import Doctor  # noqa: E402
@@ -663,6 +664,12 @@ def sycltargets(build, _):
         SyclTargets(build, t).all()
 
 
+def compile(build, _):  # pylint: disable=redefined-builtin
+    """tests/sycl_compile.py: the matrix of units and targets, with stand-ins for compilers and with ocloc itself."""
+    with tempfile.TemporaryDirectory() as t:
+        SyclCompile(build, os.path.realpath(t)).all()
+
+
 def syclimages(build, _):
     """tests/sycl_images.py: images as a SYCL build leaves them, in both forms, in every kind of binary."""
     with tempfile.TemporaryDirectory() as t:
@@ -745,7 +752,7 @@ def hostile(build, _):
 
 
 SUITES = [unit, cli, schema, facts, tools, readelf, readobj, extract, shapes, metamorphic, examples, exports,
-          damage, odd, edited, offload, windows, detect, sycltargets, syclimages, doctor, oclocinstall, cmake,
+          damage, odd, edited, offload, windows, detect, sycltargets, compile, syclimages, doctor, oclocinstall, cmake,
           meson, hostile]
 
 
