@@ -245,6 +245,11 @@ def json_calls():
             f.write("#!/bin/sh\ncat '%s'\n" % os.path.join(DATA, "sycl-ls", "12-verbose-2026-aliases.txt"))
         os.chmod(tool, 0o755)
         yield ["sycl", "detect", "--gpus", "--sycl-ls", tool]
+        with open(os.path.join(t, "a.cl"), "w", encoding="utf-8") as f:
+            f.write("__kernel void k(void) { nonsense; }\n")
+        os.symlink("/bin/true", os.path.join(t, "ocloc"))  # writes nothing: fails
+        yield ["sycl", "compile", os.path.join(t, "a.cl"), "--targets", "pvc,tgllp", "--ocloc", os.path.join(t, "ocloc"), "--work", os.path.join(t, "w")]
+        yield ["sycl", "compile", os.path.join(t, "a.cl"), "--targets", "pvc", "--skip-if-configured", "pvc"]
         for path in fixtures():
             yield ["extract", os.path.relpath(path, DATA), "-o", t]
         yield ["extract", "intel/lib_aot.so", "-o", t]  # all of it is there already
