@@ -31,8 +31,8 @@ test: ## all tests, and again under ASan and UBSan
 	@$(call compile,$(ASAN_BUILD),--buildtype=debugoptimized $(WERROR) $(ASAN))
 	@python3 tests/run.py $(BUILD) $(ASAN_BUILD)
 
-test-real: build ## shipped wheels, and SYCL code compiled here (downloads about 1.7 GB)
-	@tools/deps.sh test
+test-real: build ## shipped wheels, and SYCL and CUDA code compiled here (downloads about 2 GB)
+	@tools/deps.sh test real
 	@tests/real/run.sh $(BUILD)/src/devimg
 
 test-deep: ## every cut and flip, -fanalyzer, fuzzers, 32-bit

@@ -7,6 +7,7 @@
  *   [lnl-m] error: in kernel 'k': Kernel compiled with ...             newer; a list of targets
  *   a.cpp:3:5: error: ...        1:2:28: error: ...                    clang; OpenCL C in ocloc
  *   a.cu(12): error: ...         ptxas error   : Entry function 'k' uses too much ...
+ *   ptxas a.ptx, line 26; error   : Modifier '.wait' requires .target sm_90 or higher
  *   nvcc fatal   : ...           Error: Cannot get HW Info for device lnl-m.
  *
  * Sources: measured with ocloc 22.43, clang 19, nvcc 13; docs/requirements.md S1-28 for the second.
@@ -57,6 +58,7 @@ static bool is_trailer(const char *message)
     return starts_with(message, "backend compiler failed build") ||
            strstr(message, "compiler command failed") != NULL ||
            starts_with(message, "linker command failed") ||
+           starts_with(message, "Ptx assembly aborted due to errors") ||
            strstr(message, "command failed with exit code") != NULL ||
            strstr(message, "command failed due to signal") != NULL;
 }
@@ -114,10 +116,6 @@ static enum devimg_status add(struct reader *r, const char *kernel, const char *
 {
     if (message == NULL)
         return dvi_fail_memory(err, "diagnostics");
-    for (size_t i = 0; i < r->out->list.count; i++)
-        if (same_text(r->out->list.items[i].message, message) &&
-            same_text(r->out->list.items[i].kernel, kernel) && kernel != NULL)
-            return DEVIMG_OK;
     if (r->out->list.count == DVI_MOST_DIAGNOSTICS)
         return DEVIMG_OK;
     struct dvi_diagnostic *added = DVI_ADD(&r->out->list);
@@ -172,6 +170,22 @@ static enum devimg_status take_line(struct reader *r, const char *line, struct d
                err);
 }
 
+/* Each once: host and device code are read apart, and a kernel may be tried in several ways. */
+static void drop_repeated(struct dvi_diagnostics *out)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < out->list.count; i++) {
+        const struct dvi_diagnostic d = out->list.items[i];
+        bool is_new = true;
+        for (size_t k = 0; k < kept && is_new; k++)
+            is_new = !same_text(out->list.items[k].message, d.message) ||
+                     !same_text(out->list.items[k].kernel, d.kernel);
+        if (is_new)
+            out->list.items[kept++] = d;
+    }
+    out->list.count = kept;
+}
+
 enum devimg_status dvi_diagnostics_read(const char *log, struct dvi_arena *arena,
                                         struct dvi_diagnostics *out, struct devimg_error *err)
 {
@@ -183,6 +197,7 @@ enum devimg_status dvi_diagnostics_read(const char *log, struct dvi_arena *arena
             return dvi_fail_memory(err, "diagnostics");
         DVI_TRY(take_line(&r, text, err));
     }
+    drop_repeated(out);
     const char *other = r.trailer != NULL ? r.trailer : r.first;
     return out->list.count > 0 || other == NULL ? DEVIMG_OK : add(&r, NULL, other, err);
 }

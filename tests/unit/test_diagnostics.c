@@ -97,6 +97,9 @@ static void nvcc_and_ptxas(void **state)
           "0xc000 max)\n",
           { { "_Z3bigPi", no,
               "Entry function '_Z3bigPi' uses too much shared data (0x20000 bytes, 0xc000 max)" } } },
+        { "ptxas /tmp/x-6_tma.ptx, line 26; error   : Modifier '.wait' requires .target sm_90 or "
+          "higher\nptxas fatal   : Ptx assembly aborted due to errors\n",
+          { { NULL, no, "Modifier '.wait' requires .target sm_90 or higher" } } },
         { "nvcc fatal   : Unsupported gpu architecture 'compute_10'\n",
           { { NULL, no, "Unsupported gpu architecture 'compute_10'" } } },
     };
@@ -109,9 +112,11 @@ static void every_kernel_and_none_twice(void **state)
 {
     const struct row row = { "error: in kernel 'a': required sub-group size 8 is unsupported\n"
                              "error: in kernel 'b': required sub-group size 8 is unsupported\n"
-                             "error: in kernel 'a': required sub-group size 8 is unsupported\n",
+                             "error: in kernel 'a': required sub-group size 8 is unsupported\n"
+                             "a.cpp:1:2: error: x\na.cpp:1:2: error: x\n",
                              { { "a", 8, "required sub-group size 8 is unsupported" },
-                               { "b", 8, "required sub-group size 8 is unsupported" } } };
+                               { "b", 8, "required sub-group size 8 is unsupported" },
+                               { NULL, no, "a.cpp:1:2: x" } } };
     (void)state;
     check(&row);
 }
