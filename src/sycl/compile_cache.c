@@ -299,9 +299,9 @@ enum devimg_status dvi_cache_open(const char *folder, struct dvi_cache **out,
 {
     static const char *const kinds[] = { "edges", "lists" };
     struct dvi_cache *cache = calloc(1, sizeof *cache);
-    enum devimg_status st = cache != NULL ? DEVIMG_OK : dvi_fail_memory(err, folder);
-    if (st != DEVIMG_OK)
-        return st;
+    enum devimg_status st = DEVIMG_OK;
+    if (cache == NULL)
+        return dvi_fail_memory(err, folder);
     (void)pthread_mutex_init(&cache->lock, NULL);
     cache->folder = dvi_arena_copy(&cache->arena, folder);
     if (cache->folder == NULL || !grow(&cache->files) || !grow(&cache->lists))

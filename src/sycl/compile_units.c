@@ -79,7 +79,8 @@ static enum devimg_status add_unit(struct reader *r, struct dvi_unit unit, struc
 {
     struct dvi_compile *c = r->out;
     const size_t here = strlen(r->here);
-    unit.path = dvi_path_in(unit.folder, unit.file, &c->arena);
+    if (unit.file != NULL)
+        unit.path = dvi_path_in(unit.folder, unit.file, &c->arena);
     if (unit.path == NULL)
         return fail_memory(err);
     const bool inside = strncmp(unit.path, r->here, here) == 0 && unit.path[here] == '/';
