@@ -46,6 +46,7 @@ bench: ## speed and memory as ratios to cat and libzstd
 	@$(call compile,$(BUILD)-release,--buildtype=release)
 	@python3 bench/configure.py $(BUILD)-release
 	@python3 bench/compile.py $(BUILD)-release/src/devimg
+	@python3 bench/lint.py $(BUILD)-release/src/devimg
 	@bench/run.sh $(BUILD)-release/src/devimg
 
 fuzz: ## every fuzz target for TIME seconds

@@ -161,7 +161,7 @@ struct devimg_image {
     uint32_t record;  /**< index of its devimg_record */
     uint32_t parent;  /**< index of the archive image it is a member of, or DEVIMG_NONE */
     uint32_t module;  /**< index of its devimg_module, or DEVIMG_NONE: a support image */
-    const char *unit; /**< source file, where symbols tell it */
+    const char *unit; /**< source file, where symbols tell it; NULL */
     int support;      /**< 1: a device library or empty image; never needs coverage */
     enum devimg_offload offload;
     const char *bundle;   /**< "dpcpp", "clang-bundle", "ocloc", "none", ... */
@@ -178,9 +178,10 @@ struct devimg_image {
     enum devimg_compression compression;
     enum devimg_answer registered; /**< reached by a descriptor that the program registers */
     uint64_t kernel_count;         /**< DEVIMG_UNKNOWN until devimg_read_kernels() for some */
-    const char *const *entries;    /**< names the host may ask for: kernels, then functions */
+    const char *const *entries;    /**< names the host may ask for: kernels, then functions; NULL:
+                                        not stated */
     uint32_t entry_count;
-    const uint32_t *aspects; /**< numbers of sycl::aspect that it requires, as stated */
+    const uint32_t *aspects; /**< numbers of sycl::aspect that it requires; NULL: not stated */
     uint32_t aspect_count;
     uint64_t required_sub_group_size; /**< of the whole image, as its properties state it */
     const char *compile_options;      /**< of the descriptor; NULL: none */
@@ -197,7 +198,7 @@ struct devimg_image {
 /** The images that stand for the same kernels: the runtime picks one of them for a device. */
 struct devimg_module {
     uint32_t record;
-    const char *unit;
+    const char *unit;       /**< source file, where symbols tell it; NULL */
     const uint32_t *images; /**< indices of devimg_image_at(), archive members included */
     uint32_t image_count;
     const char *const *names; /**< of kernels, sorted by byte; none where they are not known */
@@ -242,9 +243,9 @@ struct devimg_finding {
     const char *rule; /**< "targets", "damaged", ... */
     const char *code; /**< "missing-ip": stable, for scripts */
     enum devimg_severity severity;
-    uint32_t record, module, image; /**< DEVIMG_NONE where it does not apply */
-    const char *unit, *kernel, *target;
-    uint64_t offset; /**< in the record's file, or DEVIMG_UNKNOWN */
+    uint32_t record, module, image;     /**< DEVIMG_NONE where it does not apply */
+    const char *unit, *kernel, *target; /**< what it is about; NULL where it does not apply */
+    uint64_t offset;                    /**< in the record's file, or DEVIMG_UNKNOWN */
     const char *message;
     const char *hint; /**< what to do, or NULL */
 };
@@ -336,6 +337,35 @@ DEVIMG_API DEVIMG_CHECKED enum devimg_status devimg_image_bytes(
     enum devimg_status (*sink)(void *context, const void *bytes, size_t size,
                                struct devimg_error *err),
     void *context, struct devimg_error *err);
+
+/** What devimg_anchor() did, or why not. */
+struct devimg_anchored {
+    const char *code; /**< why the object was refused, for scripts: "no-descriptor",
+                           "descriptor-undefined", "already-defined", "strtab-not-last",
+                           "bad-anchor-name", "coff-too-short", "coff-too-large",
+                           "no-symbol-table", "bad-name-offset", "bad-aux-count", "not-coff";
+                           NULL: it was not */
+    uint32_t section; /**< of the descriptor and the anchor, from 1; 0: none was found */
+    uint32_t value;   /**< offset in that section */
+};
+/**
+ * Copy a COFF object (plain or bigobj) with one more external symbol, which stands where its DPC++
+ * descriptor stands (".sycl_offloading.descriptor"). A linker that is told to include that symbol
+ * takes the object out of a static library, and with it the code that registers its images.
+ *
+ * @param in    the object that the device link left
+ * @param name  of the symbol: 9 to 1024 characters of ASCII, no blank, no quote
+ * @param out   written beside its place and renamed: on failure it is as it was. May be `in`. A
+ *              file that is there already is replaced when it is a COFF object.
+ * @param anchored  filled in every case
+ * @param err   may be NULL
+ * @return DEVIMG_OK; DEVIMG_MALFORMED, DEVIMG_TRUNCATED, DEVIMG_UNSUPPORTED or DEVIMG_LIMIT when
+ *         the object is refused (`code` says why); DEVIMG_IO; DEVIMG_NOMEM.
+ */
+DEVIMG_API DEVIMG_CHECKED enum devimg_status devimg_anchor(const char *in, const char *name,
+                                                           const char *out,
+                                                           struct devimg_anchored *anchored,
+                                                           struct devimg_error *err);
 
 /** How images are written. Set struct_size = sizeof(struct devimg_extract_opts). */
 struct devimg_extract_opts {
@@ -434,8 +464,8 @@ DEVIMG_API DEVIMG_CHECKED enum devimg_status devimg_policy_load(struct devimg_po
                                                                 const char *path,
                                                                 struct devimg_error *err);
 /**
- * One key, with the value as it would stand on the command line. "gaps", "rules" and "no-rule"
- * add up, the others replace what was set.
+ * One key, with the value as it would stand on the command line. "gaps", "rules", "no-rule" and the
+ * lists of "lint.macros", ... add up, the others replace what was set.
  * @return DEVIMG_OK; DEVIMG_MALFORMED for an unknown key or a wrong value; DEVIMG_NOMEM; for
  *         keys that name a file (scratch.ratchet, baseline, promised) DEVIMG_IO and DEVIMG_LIMIT.
  */
@@ -452,7 +482,7 @@ struct devimg_report;
  * each listed target (`ocloc ids NAME`) and waits up to 60 seconds each time; nothing else here
  * starts one.
  * @return DEVIMG_OK, also when it knows no such name (finish() tells); DEVIMG_IO when it cannot be
- *         started; DEVIMG_NOMEM.
+ *         started; DEVIMG_LIMIT when it prints more than any ocloc does; DEVIMG_NOMEM.
  */
 DEVIMG_API DEVIMG_CHECKED enum devimg_status devimg_report_new(const struct devimg_policy *policy,
                                                                struct devimg_report **out,
@@ -482,7 +512,8 @@ DEVIMG_API const struct devimg_finding *devimg_report_at(const struct devimg_rep
                                                          uint32_t i);
 /**
  * Write every error and warning of the report, those accepted by a baseline included, as a file
- * for the key "baseline". Written beside `path` and renamed: on failure `path` is as it was. IO.
+ * for the key "baseline". Written beside `path` and renamed: on failure `path` is as it was.
+ * @return DEVIMG_OK, DEVIMG_IO, DEVIMG_NOMEM.
  */
 DEVIMG_API DEVIMG_CHECKED enum devimg_status devimg_report_write_baseline(
     const struct devimg_report *report, const char *path, struct devimg_error *err);

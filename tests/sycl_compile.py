@@ -138,7 +138,7 @@ class SyclCompile:
             # the same for a static library: one unit
             ("icpx -DX='a b' -O2 -fsycl -fsycl-targets=spir64_gen,spir64 -Xsycl-target-backend=spir64_gen \"-device tgllp,pvc -options -cl-x\" "
              "--offload-compress --offload-compression-level=22 -fno-sycl-rdc -MD -MT b.o -MF b.d -c ../src/a.cpp -o b.o", "../src/a.cpp"),
-            ("ccache icpx -fsycl -Xs \"-device pvc\" -c ../src/b.cpp -o c.o", "../src/b.cpp"),
+            ("ccache icpx -Xclang -MD -fsycl -Xs \"-device pvc\" -c ../src/b.cpp -o c.o", "../src/b.cpp"),
             ("g++ -c ../src/host.cpp -o d.o", "../src/host.cpp"),
             ("icpx -c ../src/host.cpp -o e.o", "../src/host.cpp"),
             ("icpx -fsycl a.o b.o -o prog", "a.o"),
@@ -161,7 +161,7 @@ class SyclCompile:
         words = lambda name: [w for w in by_source[name]["argv"][1:] if not w.startswith(self.folder + "/")]
         self.say(words("a.cpp") == ["-DX=a b", "-O2", "-Xsycl-target-backend=spir64_gen", "-options -cl-x", "../src/a.cpp", *WORDS,
                                     "-device lnl-m", "-MD", "-MF", "-c", "-o"], "S1-34(b): icpx, whatever the build is configured for", words("a.cpp"))
-        self.say(words("b.cpp") == ["../src/b.cpp", *WORDS, "-device lnl-m", "-MD", "-MF", "-c", "-o"], "ccache, -Xs", words("b.cpp"))
+        self.say(words("b.cpp") == ["-Xclang", "-MD", "../src/b.cpp", *WORDS, "-device lnl-m", "-MD", "-MF", "-c", "-o"], "ccache, -Xs, a word that -Xclang hands on", words("b.cpp"))
         self.say(words("d.cu") == ["-DY", "-x", "cu", "../src/d.cu", "-rdc=true", "-arch=sm_90a", "-MD", "-MF", "-cubin", "-o"],
                  "nvcc: device code only, for one GPU", words("d.cu"))
         self.say(words("e.cl") == ["compile", "-file", "../src/e.cl", "-options", "-cl-fast", "-device", "lnl-m", "-output", "-output_no_suffix"],
@@ -321,7 +321,7 @@ class SyclCompile:
 
     def launcher(self):
         run = self.write("launch/my run", "#!/bin/sh\nfor w in \"$@\"; do printf '%%s\\n' \"$w\"; done >>'%s'\nshift 2\nexec \"$@\"\n" % self.path("launched"), 0o755)
-        status, _, calls, err = self.run("src/a.cpp", "--targets", "pvc,dg2-g10", "--work", "w7", "--launcher", "'%s' -n1 \"$HOME;a b\"" % run)
+        status, _, calls, err = self.run("src/a.cpp", "--targets", "pvc,dg2-g10", "--work", "w7", "-j", "1", "--launcher", "'%s' -n1 \"$HOME;a b\"" % run)
         with open(self.path("launched"), encoding="utf-8") as f:
             said = f.read().splitlines()
         self.say(status == 0 and len(calls) == 2 and said[:3] == ["-n1", "$HOME;a b", os.path.join(self.tools, "icpx")] and said.count("-n1") == 2,

@@ -44,6 +44,11 @@ class Detect:
         status, out, err = self.build.devimg("sycl", "detect", "--format", "json", *more, *args)
         return status, json.loads(out) if out else {}, err.decode(errors="replace")
 
+    @staticmethod
+    def content(path):
+        with open(path, encoding="utf-8") as f:
+            return f.read()
+
     def targets(self, *args, script=None):
         _, doc, _ = self.run(*args, script=script)
         return doc["targets"], doc["has_cpu"]
@@ -139,6 +144,14 @@ class Detect:
                  [g["pci_id"] for g in doc["gpus"]] == [0xe20b, 0x7d45], "GPUs: further names and PCI ids", doc)
         _, doc, _ = self.run("--gate-only", "--targets", "SPIR64_GEN, spir64_gen,Native_CPU")
         self.say(doc["targets"] == ["spir64_gen", "native_cpu"] and len(doc["warnings"]) == 1, "D8: case is folded", doc)
+        _, doc, _ = self.run("--gate-only", "--targets", "bmg-g21,Xe-LPG")
+        self.say(doc["targets"] == ["intel_gpu_" + n for n in ("bmg_g21", "mtl_u", "mtl_h")] and doc["warnings"] == []
+                 and doc["has_gpu"], "D8: a name of the tables is named as the compiler takes it, a family stands for all its targets", doc)
+        _, doc, _ = self.run("--gate-only", "--targets", "intel_gpu_bmg_g12,my_cpu,nvptx64-nvidia-cuda,amd_gpu_gfx90a")
+        self.say(doc["targets"] == ["intel_gpu_bmg_g12", "my_cpu", "nvptx64-nvidia-cuda", "amd_gpu_gfx90a"] and len(doc["warnings"]) == 2
+                 and "intel_gpu_bmg_g21" in doc["warnings"][0] and "my_cpu" in doc["warnings"][1], "D8: an unknown name is said, and passed on", doc)
+        _, doc, _ = self.run("--gate-only", "--targets", "spir64")
+        self.say(doc["has_gpu"], "SPIR-V runs on a GPU", doc)
         _, doc, _ = self.run(script="echo 'Warning: SYCL_DEVICE_FILTER environment variable is set to cuda.' >&2")
         self.say(any("hidden" in n for n in doc["notes"]), "an older filter is said", doc)
         start = time.monotonic()
@@ -222,10 +235,12 @@ class Detect:
             self.say(status == 3 and f.read() == "int mine;\n", "somebody else's file is not replaced", status)
         status, _, err = self.run("--prefix", "1 2", script=script)
         self.say(status == 2 and "identifier" in err, "a prefix is an identifier", status, err)
-        names = "evil\";system(1)//,$(touch x)"
-        _, doc, _ = self.run(*args, "--targets", names, "--request", "none", script=script)
-        with open(path("c.cmake"), encoding="utf-8") as f:
-            self.say("system" in doc["targets"][0] and "\";system" not in f.read().replace("evil__system", ""), "names are harmless", doc)
+        before = self.content(path("c.cmake"))
+        status, _, err = self.run(*args, "--targets", "evil\";system(1)//,$(touch x)", "--request", "none", script=script)
+        self.say(status == 2 and "letters, digits" in err and self.content(path("c.cmake")) == before,
+                 "a target that a language could read more into is refused", status, err)
+        _, doc, _ = self.run(script="for i in $(seq 5000); do echo '[level_zero:gpu] G'; done; echo '[opencl:cpu] C'")
+        self.say(doc["has_cpu"] is False and "more than 4096" in " ".join(doc["warnings"]), "a list without end is not believed", doc["warnings"])
 
     def compiled_out(self, cpu):
         """A list of types that has the CPU's only where the project's own macro and the header's say so."""

@@ -109,7 +109,7 @@ bool dvi_list_room(void **items, size_t count, size_t *room, size_t item_size)
 {
     if (count < *room)
         return true;
-    enum { FIRST_BYTES = 512 }; /* a list of large items often holds one */
+    enum { FIRST_BYTES = 256 }; /* a list of large items often holds one */
     const size_t first = item_size < FIRST_BYTES ? FIRST_BYTES / item_size : 1;
     const size_t more = *room == 0 ? first : *room + *room / 2 + 1;
     if (more > SIZE_MAX / item_size)

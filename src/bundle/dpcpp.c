@@ -35,8 +35,8 @@ enum {
     KIND_LLVM = 8,
     PROPERTY_U32 = 1,
     PROPERTY_BYTES = 2,
-    MOST_FORMAT = 6,
-    MOST_DAMAGED = 4096,    /* image structs of one object that cannot be read */
+    MOST_FORMAT = 6,     /* of llvm.org (OffloadBinary.h, ImageKind: SPIR-V); DPC++ ends with 4 */
+    MOST_DAMAGED = 4096, /* image structs of one object that cannot be read */
     TEXT_PER_FILE_BYTE = 4, /* texts may be shared, but not without end */
     TEXT_AT_LEAST = 64 << 10,
     NEAR = 4 /* tables that are read by turns: images, entries, property sets, properties */

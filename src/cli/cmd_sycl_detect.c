@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
+#include "base/names.h"
 #include "cli/options.h"
 #include "output/sycl.h"
 #include "sycl/detect.h"
@@ -55,13 +56,6 @@ static const struct dvi_option options[] = {
 };
 /* clang-format on */
 
-static bool is_identifier(const char *text)
-{
-    static const char parts[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_";
-    return text[0] != '\0' && strchr(parts + 10, text[0]) != NULL &&
-           text[strspn(text, parts)] == '\0';
-}
-
 static enum devimg_status detect(const struct dvi_line *line, struct dvi_detection *d,
                                  struct dvi_arena *arena, struct devimg_error *err)
 {
@@ -75,10 +69,16 @@ static enum devimg_status detect(const struct dvi_line *line, struct dvi_detecti
         .gate_only = dvi_line_has(line, GATE_ONLY),
         .stage1 = strcmp(dvi_line_text(line, STAGE1, ""), "on") == 0,
     };
+    return dvi_detect(&o, d, arena, err);
+}
+
+static enum devimg_status take_targets(const struct dvi_line *line, struct dvi_detection *d,
+                                       struct dvi_arena *arena, struct devimg_error *err)
+{
     for (size_t i = 0; i < line->settings.count; i++)
         if (line->settings.items[i].option->id == TARGETS)
             DVI_TRY(dvi_detect_targets(d, line->settings.items[i].text, arena, err));
-    return dvi_detect(&o, d, arena, err);
+    return DEVIMG_OK;
 }
 
 static enum devimg_status write_files(const struct dvi_line *line, const struct dvi_detection *d,
@@ -108,16 +108,21 @@ static enum dvi_exit run(struct dvi_line *line)
     if (line->words.count > 0)
         return dvi_usage(line->command, "%s: no file is read; entries go to --targets",
                          line->words.items[0]);
-    if (!is_identifier(dvi_line_text(line, PREFIX, "DEVIMG_SYCL")))
+    if (!dvi_is_identifier(dvi_line_text(line, PREFIX, "DEVIMG_SYCL")))
         return dvi_usage(line->command, "--prefix %s: expected an identifier",
                          dvi_line_text(line, PREFIX, ""));
     if (dvi_line_has(line, STAGE1) && !dvi_line_has(line, GATE_ONLY))
         return dvi_usage(line->command, "--stage1 goes with --gate-only");
-    enum devimg_status status = detect(line, &d, &arena, &err);
+    enum dvi_exit ended = DVI_EXIT_UNREADABLE;
+    enum devimg_status status = take_targets(line, &d, &arena, &err);
+    const bool is_refused = status == DEVIMG_MALFORMED || status == DEVIMG_LIMIT;
+    if (status == DEVIMG_OK)
+        status = detect(line, &d, &arena, &err);
     if (status == DEVIMG_OK)
         status = write_files(line, &d, &err);
-    enum dvi_exit ended = DVI_EXIT_UNREADABLE;
-    if (status == DEVIMG_OK) {
+    if (is_refused) {
+        ended = dvi_usage(line->command, "--targets: %s", err.text);
+    } else if (status == DEVIMG_OK) {
         ended = dvi_output_sycl_detect(&line->out, &d);
         if (ended == DVI_EXIT_OK && !d.has_cpu && dvi_line_has(line, REQUIRE_CPU))
             ended = DVI_EXIT_FINDINGS;

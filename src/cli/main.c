@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/heap.h"
 #include "base/nearest.h"
 #include "cli/options.h"
 
@@ -160,6 +161,7 @@ static bool asks_for_group(int count, char *const *words)
 
 int main(int count, char **words)
 {
+    dvi_heap_large_pages();
     dvi_guard_mappings();
     (void)signal(SIGXFSZ, SIG_IGN); /* a file that grows past ulimit -f is an error like others */
     (void)__fsetlocking(stdout, FSETLOCKING_BYCALLER); /* one thread prints: no lock a character */

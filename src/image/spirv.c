@@ -38,7 +38,7 @@ struct instruction {
     uint64_t at; /* of its first word */
 };
 
-static uint32_t word_at(const struct module *m, uint64_t at)
+static inline uint32_t word_at(const struct module *m, uint64_t at)
 {
     const uint32_t w = dvi_peek32(m->words, at);
     return m->swapped ? w >> 24 | (w >> 8 & 0xff00) | (w << 8 & 0xff0000) | w << 24 : w;
@@ -67,28 +67,35 @@ static enum devimg_status open_module(struct dvi_view v, struct module *out,
     return DEVIMG_OK;
 }
 
-/* END at the end of the module. */
-static enum devimg_status next(struct module *m, struct instruction *out, struct devimg_error *err)
+static enum devimg_status refuse(const struct module *m, const struct instruction *i,
+                                 struct devimg_error *err)
+{
+    if (i->word_count == 0)
+        return dvi_fail(err, DEVIMG_MALFORMED, m->words, i->at,
+                        "SPIR-V instruction %" PRIu32 " with word count 0: expected 1 or more",
+                        i->opcode);
+    return dvi_fail(err, DEVIMG_TRUNCATED, m->words, i->at,
+                    "SPIR-V instruction %" PRIu32 " of %" PRIu64 " bytes: %" PRIu64 " are left",
+                    i->opcode, (uint64_t)i->word_count * 4, m->words.size - i->at);
+}
+
+/* END at the end of the module. Millions of instructions pass here. */
+static inline enum devimg_status next(struct module *m, struct instruction *out,
+                                      struct devimg_error *err)
 {
     if (m->at >= m->words.size)
         return DEVIMG_END;
     const uint32_t first = word_at(m, m->at);
     *out = (struct instruction){ first & 0xffff, first >> 16, m->at };
     const uint64_t size = (uint64_t)out->word_count * 4;
-    if (size == 0)
-        return dvi_fail(err, DEVIMG_MALFORMED, m->words, m->at,
-                        "SPIR-V instruction %" PRIu32 " with word count 0: expected 1 or more",
-                        out->opcode);
-    if (size > m->words.size - m->at)
-        return dvi_fail(err, DEVIMG_TRUNCATED, m->words, m->at,
-                        "SPIR-V instruction %" PRIu32 " of %" PRIu64 " bytes: %" PRIu64 " are left",
-                        out->opcode, size, m->words.size - m->at);
+    if (size == 0 || size > m->words.size - m->at)
+        return refuse(m, out, err);
     m->at += size;
     return DEVIMG_OK;
 }
 
 /* END at the first OpFunction or at the end of the module. */
-static enum devimg_status next_of_preamble(struct module *m, struct instruction *out,
+static inline enum devimg_status next_of_preamble(struct module *m, struct instruction *out,
                                            struct devimg_error *err)
 {
     DVI_TRY(next(m, out, err));

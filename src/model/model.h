@@ -128,10 +128,9 @@ enum devimg_status dvi_failure_take(const struct dvi_failure *failure, const cha
                                     struct devimg_error *err);
 
 /** Make the modules of the record that was added last, from its images. LIMIT, NOMEM. */
-DEVIMG_CHECKED enum devimg_status dvi_modules_build(struct devimg_file *file,
-                                                    struct devimg_record *record,
-                                                    const struct dvi_described_image *described,
-                                                    struct devimg_error *err);
+DEVIMG_CHECKED enum devimg_status dvi_modules_build(
+    struct devimg_file *file, struct devimg_record *record,
+    const struct dvi_described_image *const *described, struct devimg_error *err);
 
 /** Keep an error as a finding of rule "damaged". NOMEM. */
 DEVIMG_CHECKED enum devimg_status dvi_keep_damage(struct devimg_file *file, uint32_t record,

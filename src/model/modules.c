@@ -24,6 +24,7 @@ struct candidate {
     bool no_kernels;    /* the names are those of exported functions */
     uint64_t key;       /* hash of the names */
     uint64_t unit_key;  /* hash of its unit; 0: it has none */
+    uint64_t pair;      /* hash of key and unit */
     uint64_t signature; /* hash of key, unit and targets */
     uint32_t first_target, target_count;
     uint32_t module;
@@ -32,6 +33,7 @@ struct candidate {
 struct group {         /* modules with equal names, linked in the order they were made */
     uint32_t names_of; /* candidate */
     uint32_t first_module, last_module;
+    uint32_t without_unit; /* modules whose unit is not known: any candidate may join them */
 };
 
 struct building {  /* a module while images are added */
@@ -52,6 +54,7 @@ struct builder {
     uint32_t *slots;       /* hash table: candidate index + 1 of a group's first */
     struct group *groups;  /* of each candidate that starts one */
     uint32_t *resume;      /* hash table by signature: candidate index + 1 */
+    uint32_t *pairs;       /* hash table by pair: candidate index + 1, of the first module */
     size_t slot_count;     /* a power of two */
     uint64_t steps_left;
 };
@@ -128,13 +131,14 @@ static enum devimg_status add_targets(struct builder *b, struct candidate *c)
 
 /* All kernels that the image or its members were decoded to; NULL in `*out`: none was. */
 static enum devimg_status decoded_names(struct builder *b,
-                                        const struct dvi_described_image *described, uint32_t first,
-                                        uint32_t end, const char ***out, uint32_t *out_count)
+                                        const struct dvi_described_image *const *described,
+                                        uint32_t first, uint32_t end, const char ***out,
+                                        uint32_t *out_count)
 {
     DVI_LIST(const char *) all = { 0 };
     bool known = false;
     for (uint32_t i = first; i < end; i++) {
-        const struct dvi_described_image *it = &described[i - b->record->first_image];
+        const struct dvi_described_image *it = described[i - b->record->first_image];
         if (it->names == NULL)
             continue;
         known = true;
@@ -155,8 +159,8 @@ static enum devimg_status decoded_names(struct builder *b,
 }
 
 static enum devimg_status add_candidate(struct builder *b,
-                                        const struct dvi_described_image *described, uint32_t first,
-                                        uint32_t end)
+                                        const struct dvi_described_image *const *described,
+                                        uint32_t first, uint32_t end)
 {
     struct devimg_image *image = &b->file->images.items[first];
     struct candidate c = { .image = first, .image_end = end, .module = DEVIMG_NONE };
@@ -181,9 +185,10 @@ static enum devimg_status add_candidate(struct builder *b,
         c.key = hash_text(c.key, c.names[i]);
     DVI_TRY(add_targets(b, &c));
     c.unit_key = image->unit != NULL ? hash_text(hash_start, image->unit) | 1 : 0;
-    c.signature = hash_bytes(c.key, &c.unit_key, sizeof c.unit_key);
+    c.pair = hash_bytes(c.key, &c.unit_key, sizeof c.unit_key);
+    c.signature = c.pair;
     if (c.target_count > 0)
-        c.signature = hash_bytes(c.signature, &b->targets.items[c.first_target],
+        c.signature = hash_bytes(c.pair, &b->targets.items[c.first_target],
                                  c.target_count * sizeof(uint64_t));
     struct candidate *added = DVI_ADD(&b->candidates);
     if (added == NULL)
@@ -242,7 +247,7 @@ static struct group *group_of(struct builder *b, uint32_t index)
         slot = (slot + 1) & (b->slot_count - 1);
     if (b->slots[slot] == 0) {
         b->slots[slot] = index + 1;
-        b->groups[index] = (struct group){ index, DEVIMG_NONE, DEVIMG_NONE };
+        b->groups[index] = (struct group){ index, DEVIMG_NONE, DEVIMG_NONE, 0 };
     }
     return &b->groups[b->slots[slot] - 1];
 }
@@ -257,8 +262,17 @@ static uint32_t *resume_slot(struct builder *b, const struct candidate *c)
     return &b->resume[slot];
 }
 
+/* The candidate with these names and this unit that is in the first module. */
+static uint32_t *pair_slot(struct builder *b, const struct candidate *c)
+{
+    size_t slot = (size_t)c->pair & (b->slot_count - 1);
+    while (b->pairs[slot] != 0 && b->candidates.items[b->pairs[slot] - 1].pair != c->pair)
+        slot = (slot + 1) & (b->slot_count - 1);
+    return &b->pairs[slot];
+}
+
 static uint32_t find_module(struct builder *b, const struct group *group, const struct candidate *c,
-                            uint32_t resumed)
+                            uint32_t resumed, uint32_t first_of_pair)
 {
     /* unknown names are equal only before the link, where an object's images are of one unit */
     if (c->names == NULL && b->record->linked != DEVIMG_NO)
@@ -266,6 +280,8 @@ static uint32_t find_module(struct builder *b, const struct group *group, const 
     uint32_t m = group->first_module;
     if (resumed != 0)
         m = b->modules.items[b->candidates.items[resumed - 1].module].next;
+    else if (c->unit_key != 0 && group->without_unit == 0) /* modules before are of other units */
+        m = first_of_pair != 0 ? b->candidates.items[first_of_pair - 1].module : DEVIMG_NONE;
     for (; m != DEVIMG_NONE && b->steps_left > 0; m = b->modules.items[m].next) {
         b->steps_left--;
         if (can_join(b, &b->modules.items[m], c))
@@ -290,6 +306,7 @@ static enum devimg_status new_module(struct builder *b, struct group *group, uin
     else
         group->first_module = *out;
     group->last_module = *out;
+    group->without_unit++; /* until a candidate gives it one */
     return DEVIMG_OK;
 }
 
@@ -298,7 +315,8 @@ static enum devimg_status place(struct builder *b, uint32_t index)
     struct candidate *c = &b->candidates.items[index];
     struct group *group = group_of(b, index);
     uint32_t *resumed = resume_slot(b, c);
-    uint32_t module = find_module(b, group, c, *resumed);
+    uint32_t *first_of_pair = pair_slot(b, c);
+    uint32_t module = find_module(b, group, c, *resumed, *first_of_pair);
     if (module == DEVIMG_NONE)
         DVI_TRY(new_module(b, group, index, &module));
     struct building *m = &b->modules.items[module]; /* NOLINT(clang-analyzer-unix.Malloc) */
@@ -308,11 +326,14 @@ static enum devimg_status place(struct builder *b, uint32_t index)
         b->next_member[m->last_member] = index;
     m->last_member = index;
     b->next_member[index] = DEVIMG_NONE;
-    if (m->unit == NULL) {
+    if (m->unit == NULL && c->unit_key != 0) {
         m->unit = b->file->images.items[c->image].unit;
         m->unit_key = c->unit_key;
+        group->without_unit--;
     }
     c->module = module;
+    if (*first_of_pair == 0 || module < b->candidates.items[*first_of_pair - 1].module)
+        *first_of_pair = index + 1;
     *resumed = index + 1;
     return DEVIMG_OK;
 }
@@ -350,7 +371,8 @@ static enum devimg_status finish(struct builder *b)
     return DEVIMG_OK;
 }
 
-static enum devimg_status build(struct builder *b, const struct dvi_described_image *described)
+static enum devimg_status build(struct builder *b,
+                                const struct dvi_described_image *const *described)
 {
     const struct devimg_record *record = b->record;
     const uint32_t end = record->first_image + record->image_count;
@@ -368,7 +390,9 @@ static enum devimg_status build(struct builder *b, const struct dvi_described_im
     b->groups = calloc(count + 1, sizeof *b->groups);
     b->slots = calloc(b->slot_count, sizeof *b->slots);
     b->resume = calloc(b->slot_count, sizeof *b->resume);
-    if (b->next_member == NULL || b->groups == NULL || b->slots == NULL || b->resume == NULL)
+    b->pairs = calloc(b->slot_count, sizeof *b->pairs);
+    if (b->next_member == NULL || b->groups == NULL || b->slots == NULL || b->resume == NULL ||
+        b->pairs == NULL)
         return DEVIMG_NOMEM;
     for (uint32_t i = 0; i < count; i++)
         DVI_TRY(place(b, i));
@@ -376,7 +400,7 @@ static enum devimg_status build(struct builder *b, const struct dvi_described_im
 }
 
 enum devimg_status dvi_modules_build(struct devimg_file *file, struct devimg_record *record,
-                                     const struct dvi_described_image *described,
+                                     const struct dvi_described_image *const *described,
                                      struct devimg_error *err)
 {
     enum { STEPS_PER_IMAGE = 4096 }; /* what pairing may cost; past it an image stands alone */
@@ -391,5 +415,6 @@ enum devimg_status dvi_modules_build(struct devimg_file *file, struct devimg_rec
     free(b.groups);
     free(b.slots);
     free(b.resume);
+    free(b.pairs);
     return status == DEVIMG_NOMEM ? dvi_fail_memory(err, file->name) : status;
 }

@@ -158,7 +158,8 @@ static const struct dvi_placed **in_file_order(const struct reading *r)
 static enum devimg_status merge_one(struct devimg_file *file, const struct reading *r,
                                     const struct dvi_placed *placed,
                                     const struct dvi_described *described,
-                                    struct dvi_described_image *flat, struct devimg_error *err)
+                                    const struct dvi_described_image **flat,
+                                    struct devimg_error *err)
 {
     const uint32_t base = (uint32_t)file->images.count;
     for (size_t i = 0; i < described->images.count; i++) {
@@ -167,7 +168,7 @@ static enum devimg_status merge_one(struct devimg_file *file, const struct readi
         struct dvi_said *said = DVI_ADD(&file->said);
         if (image == NULL || kept == NULL || said == NULL)
             return dvi_fail_memory(err, r->name);
-        flat[base + i - file->records.items[r->record].first_image] = described->images.items[i];
+        flat[base + i - file->records.items[r->record].first_image] = &described->images.items[i];
         *image = described->images.items[i].image;
         image->record = r->record;
         if (image->parent != DEVIMG_NONE)
@@ -198,7 +199,7 @@ static enum devimg_status merge(struct reading *r, const struct dvi_placed *cons
     if (count > file->opts.max_images - file->images.count)
         return dvi_fail_plain(err, DEVIMG_LIMIT, r->name,
                               "more than %" PRIu32 " images (max-images)", file->opts.max_images);
-    struct dvi_described_image *flat = calloc(count + 1, sizeof *flat);
+    const struct dvi_described_image **flat = calloc(count + 1, sizeof *flat);
     if (flat == NULL)
         return dvi_fail_memory(err, r->name);
     struct devimg_record *record = &file->records.items[r->record];
@@ -441,6 +442,8 @@ static enum devimg_status read_beside(struct devimg_file *file, const struct pat
                                    &other, &failure)
             : dvi_fail_plain(&failure, DEVIMG_LIMIT, file->name,
                              "more than %d members of a thin archive hold device code", MOST_OPEN);
+    if (status == DEVIMG_NOMEM) /* that says nothing of the member */
+        return dvi_fail_memory(err, file->name);
     if (status != DEVIMG_OK)
         return keep_unreadable(file, path, &failure, err);
     status = read_bytes(file, other.bytes, path, depth, err);

@@ -104,7 +104,8 @@ static bool read_header(const struct dvi_ar *it, uint64_t at, struct header *out
     return true;
 }
 
-static bool blank_or_octal(struct dvi_view v)
+/* Date, owner, group and mode; some tools write -1 for what they do not keep. */
+static bool blanks_or_numbers(struct dvi_view v)
 {
     for (size_t i = 0; i < v.size; i++)
         if (v.data[i] != ' ' && v.data[i] != '-' && !is_digit(v.data[i]))
@@ -119,7 +120,7 @@ static bool sure_header(const struct dvi_ar *it, uint64_t at)
     struct header h = { 0 }, after = { 0 };
     if (!read_header(it, at, &h) || !h.end_good || !h.fits || h.name.size == 0)
         return false;
-    if (!blank_or_octal(dvi_head(dvi_from(it->archive, at + NAME_SIZE), SIZE_AT - NAME_SIZE)))
+    if (!blanks_or_numbers(dvi_head(dvi_from(it->archive, at + NAME_SIZE), SIZE_AT - NAME_SIZE)))
         return false;
     return h.next == it->archive.size || (read_header(it, h.next, &after) && after.end_good);
 }

@@ -104,8 +104,8 @@ enum dvi_exit dvi_output_sycl_detect(struct dvi_output *out, const struct dvi_de
 
 /* --- files for builds --- */
 
-/* A string literal that C, C++, Python and CMake read alike: what is neither a letter, a digit nor
- * plain punctuation becomes an escape of three octal digits (C, Python), or a blank (CMake, whose
+/* A string literal that Python and CMake read alike: what is neither a letter, a digit nor
+ * plain punctuation becomes an escape of three octal digits (Python), or a blank (CMake, whose
  * lists an unmatched bracket would join). */
 static void quoted(FILE *file, const char *text, bool octal)
 {
@@ -134,15 +134,10 @@ static void joined(FILE *file, const dvi_text_list *list, const char *mark,
     }
 }
 
-/* In names, only what names are made of: nothing that a language could read otherwise. */
+/* Targets: no language reads more into them (dvi_sycl_is_plain()). */
 static void bare(FILE *file, const char *text)
 {
-    for (; *text != '\0'; text++)
-        putc((*text >= 'a' && *text <= 'z') || (*text >= 'A' && *text <= 'Z') ||
-                     (*text >= '0' && *text <= '9') || strchr("_-+.:/", *text) != NULL
-                 ? *text
-                 : '_',
-             file);
+    fputs(text, file);
 }
 
 static void quoted_python(FILE *file, const char *text)
@@ -230,36 +225,10 @@ static enum devimg_status fill(FILE *file, const void *context, struct devimg_er
     return DEVIMG_OK;
 }
 
-/* True: the file holds just these bytes. */
-static bool holds(const char *path, const char *bytes, size_t size)
-{
-    FILE *file = fopen(path, "rb");
-    bool same = file != NULL;
-    for (size_t at = 0; same && at < size; at++)
-        same = getc(file) == (unsigned char)bytes[at];
-    same = same && getc(file) == EOF;
-    if (file != NULL)
-        (void)fclose(file);
-    return same;
-}
-
 enum devimg_status dvi_output_detect_file(const char *path, enum dvi_detect_file kind,
                                           const char *prefix, const struct dvi_detection *d,
                                           struct devimg_error *err)
 {
     const struct content content = { kind, prefix, d };
-    char *bytes = NULL;
-    size_t size = 0;
-    FILE *memory = open_memstream(&bytes, &size);
-    if (memory == NULL)
-        return dvi_fail_memory(err, path);
-    enum devimg_status status = fill(memory, &content, err);
-    if (fclose(memory) != 0)
-        status = dvi_fail_memory(err, path);
-    if (status == DEVIMG_OK)
-        status = dvi_file_is_ours(path, marks[kind], err); /* also: not a device, not a FIFO */
-    if (status == DEVIMG_OK && !holds(path, bytes, size))
-        status = dvi_file_replace(path, marks[kind], fill, &content, err);
-    free(bytes);
-    return status;
+    return dvi_file_update(path, marks[kind], fill, &content, err);
 }

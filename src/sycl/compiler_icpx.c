@@ -110,17 +110,14 @@ static enum devimg_status without_devices(const char *options, struct dvi_arena 
     return DEVIMG_OK;
 }
 
-/* An option of the build that goes to the compiler of a device; `*used`: words it takes, 0: none. */
-static enum devimg_status take_backend(const char *const *words, size_t at, size_t count,
-                                       struct dvi_arena *arena, struct dvi_sycl_words *out,
-                                       size_t *used, struct devimg_error *err)
+/* What a build hands to ocloc goes there again, without its list; words for other devices do not. */
+static enum devimg_status take_backend(const struct dvi_line_word *w, struct dvi_arena *arena,
+                                       struct dvi_sycl_words *out, struct devimg_error *err)
 {
-    const enum dvi_backend_word kind = dvi_word_backend(words[at]);
     const char *left = "";
-    *used = kind == DVI_BACKEND_NONE ? 0 : at + 1 < count ? 2 : 1;
-    if (*used < 2 || kind == DVI_BACKEND_OTHER)
+    if (w->value == NULL || w->backend == DVI_BACKEND_OTHER)
         return DEVIMG_OK;
-    DVI_TRY(without_devices(words[at + 1], arena, &left, err));
+    DVI_TRY(without_devices(w->value, arena, &left, err));
     if (*left == '\0')
         return DEVIMG_OK;
     DVI_TRY(dvi_words_add(out, "-Xsycl-target-backend=spir64_gen", err));
@@ -130,17 +127,21 @@ static enum devimg_status take_backend(const char *const *words, size_t at, size
 static enum devimg_status take_build(const struct dvi_unit *unit, struct dvi_arena *arena,
                                      struct dvi_sycl_words *out, struct devimg_error *err)
 {
-    for (size_t i = 0; i < unit->word_count;) {
-        size_t used = dvi_words_dropped(dropped, unit->words, i, unit->word_count);
-        if (used == 0 && dvi_word_sycl_targets(unit->words[i]) != NULL)
-            used = 1;
-        if (used == 0)
-            DVI_TRY(take_backend(unit->words, i, unit->word_count, arena, out, &used, err));
-        if (used == 0) {
-            DVI_TRY(dvi_words_add(out, unit->words[i], err));
-            used = 1;
+    const struct dvi_compile_line line = { .words = unit->words, .count = unit->word_count };
+    struct dvi_line_word w = { 0 };
+    for (size_t at = 0, start = 0; dvi_line_next(&line, &at, &w); start = at) {
+        if (w.backend != DVI_BACKEND_NONE) {
+            DVI_TRY(take_backend(&w, arena, out, err));
+            continue;
         }
-        i += used;
+        const size_t used =
+            w.takes_value ? 0 : dvi_words_dropped(dropped, unit->words, start, unit->word_count);
+        if (used > 0)
+            at = start + used;
+        else if (dvi_word_after(w.word, "fsycl-targets=") == NULL)
+            DVI_TRY(dvi_words_add(out, w.word, err));
+        if (used == 0 && w.value != NULL)
+            DVI_TRY(dvi_words_add(out, w.value, err));
     }
     return DEVIMG_OK;
 }

@@ -5,6 +5,7 @@
 
 #include "base/run.h"
 #include "check/policy.h"
+#include "sycl/entry.h"
 
 static const char native_cpu[] = "native_cpu", spir64_cpu[] = "spir64_x86_64";
 enum { MOST_OUTPUT = 1 << 20, MOST_SAID = 2000 };
@@ -50,6 +51,69 @@ static const char *lower_case(struct dvi_view v, struct dvi_arena *arena)
     return text;
 }
 
+static enum devimg_status add_entry(struct dvi_detection *d, const char *entry,
+                                    struct dvi_arena *arena, struct devimg_error *err)
+{
+    if (entry != NULL && has(&d->targets, entry))
+        return add(&d->warnings, dvi_arena_format(arena, "target %s is given twice", entry), err);
+    return add(&d->targets, entry, err);
+}
+
+/* A name of the tables, or of several targets: what the compiler takes stands instead. */
+static enum devimg_status add_known(struct dvi_detection *d, const char *name,
+                                    const struct dvi_target_set *set, struct dvi_arena *arena,
+                                    struct devimg_error *err)
+{
+    const char *entry = NULL;
+    for (size_t i = 0; i < set->known.count; i++) {
+        entry = dvi_sycl_entry_of(set->known.items[i], arena);
+        DVI_TRY(add_entry(d, entry != NULL ? entry : name, arena, err));
+    }
+    if (set->known.count > 1)
+        return add(&d->notes,
+                   dvi_arena_format(arena, "%s stands for %zu entries of -fsycl-targets", name,
+                                    set->known.count),
+                   err);
+    if (entry == NULL)
+        return DEVIMG_OK;
+    return add(&d->notes, dvi_arena_format(arena, "%s is %s to -fsycl-targets", name, entry), err);
+}
+
+/* Entries of other vendors and versions exist: what no table has is passed on, and said. */
+static enum devimg_status add_unknown(struct dvi_detection *d, const char *name,
+                                      struct dvi_arena *arena, struct devimg_error *err)
+{
+    const struct devimg_target *nearest = devimg_target_find(dvi_target_nearest(name));
+    const char *entry = nearest != NULL ? dvi_sycl_entry_of(nearest, arena) : NULL;
+    DVI_TRY(add(&d->warnings,
+                entry != NULL
+                    ? dvi_arena_format(arena,
+                                       "no table has the target %s: it is passed on; did "
+                                       "you mean %s?",
+                                       name, entry)
+                    : dvi_arena_format(arena, "no table has the target %s: it is passed on", name),
+                err));
+    return add_entry(d, name, arena, err);
+}
+
+static enum devimg_status add_name(struct dvi_detection *d, const char *name,
+                                   struct dvi_arena *arena, struct devimg_error *err)
+{
+    struct dvi_target_set set = { 0 };
+    enum devimg_status status = dvi_target_set_add(&set, name, arena, err);
+    const bool is_intel = strncmp(name, "intel_gpu_", strlen("intel_gpu_")) == 0;
+    if (status != DEVIMG_OK)
+        status = dvi_fail_memory(err, "targets");
+    else if (dvi_sycl_is_entry(name) && (set.known.count > 0 || !is_intel))
+        status = add_entry(d, name, arena, err);
+    else if (set.known.count > 0)
+        status = add_known(d, name, &set, arena, err);
+    else
+        status = add_unknown(d, name, arena, err);
+    dvi_target_set_free(&set);
+    return status;
+}
+
 enum devimg_status dvi_detect_targets(struct dvi_detection *d, const char *list,
                                       struct dvi_arena *arena, struct devimg_error *err)
 {
@@ -65,11 +129,10 @@ enum devimg_status dvi_detect_targets(struct dvi_detection *d, const char *list,
         const char *name = lower_case(field, arena);
         if (name == NULL)
             return dvi_fail_memory(err, "targets");
-        if (has(&d->targets, name))
-            DVI_TRY(
-                add(&d->warnings, dvi_arena_format(arena, "target %s is given twice", name), err));
-        else
-            DVI_TRY(add(&d->targets, name, err));
+        if (!dvi_sycl_is_plain(name))
+            return dvi_fail_plain(err, DEVIMG_MALFORMED, "targets",
+                                  "\"%s\": a target is made of letters, digits and _-+.:/", name);
+        DVI_TRY(add_name(d, name, arena, err));
     }
     return DEVIMG_OK;
 }
@@ -77,16 +140,6 @@ enum devimg_status dvi_detect_targets(struct dvi_detection *d, const char *list,
 static bool is_cpu(const char *name)
 {
     return strcmp(name, native_cpu) == 0 || strcmp(name, spir64_cpu) == 0;
-}
-
-static bool is_gpu(const char *name)
-{
-    static const char *const starts[] = { "intel_gpu_", "nvidia_gpu_", "amd_gpu_",
-                                          "spir64_gen", "nvptx64",     "amdgcn" };
-    for (size_t i = 0; i < sizeof starts / sizeof starts[0]; i++)
-        if (strncmp(name, starts[i], strlen(starts[i])) == 0)
-            return true;
-    return false;
 }
 
 /* --- stage 1 --- */
@@ -130,9 +183,19 @@ static enum devimg_status judge(const struct dvi_detect_options *options, struct
                    dvi_arena_format(arena, "%s printed more than %d bytes: it is not believed",
                                     options->sycl_ls, (int)MOST_OUTPUT),
                    err);
+    struct devimg_error found = { 0 };
+    const enum devimg_status read = dvi_sycl_ls_read(
+        dvi_view_of(ran->output, ran->output_size, options->sycl_ls), arena, &d->listed, &found);
+    if (read == DEVIMG_NOMEM)
+        return dvi_fail_memory(err, options->sycl_ls);
+    if (read != DEVIMG_OK) {
+        dvi_sycl_ls_free(&d->listed);
+        return add(
+            &d->warnings,
+            dvi_arena_format(arena, "%s %s: it is not believed", options->sycl_ls, found.text),
+            err);
+    }
     d->asked = true;
-    DVI_TRY(dvi_sycl_ls_read(dvi_view_of(ran->output, ran->output_size, options->sycl_ls), arena,
-                             &d->listed, err));
     d->listed.filtered =
         d->listed.filtered ||
         dvi_sycl_ls_says_filtered(dvi_view_of(ran->errors, ran->errors_size, options->sycl_ls));
@@ -252,7 +315,7 @@ static void match(const struct dvi_detect_options *options, struct dvi_detection
     const char *similar = NULL;
     for (size_t i = 0; i < d->targets.count; i++) {
         const char *name = d->targets.items[i];
-        d->has_gpu = d->has_gpu || is_gpu(name);
+        d->has_gpu = d->has_gpu || dvi_sycl_entry_is_gpu(name);
         if (d->matched == NULL && is_cpu(name))
             d->matched = name;
         if (similar == NULL && (strstr(name, "cpu") != NULL || strstr(name, "spir64") != NULL))

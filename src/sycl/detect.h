@@ -33,13 +33,15 @@ struct dvi_detection {
     bool asked;          /* sycl-ls was run, and is believed */
     bool stage1;         /* a CPU target is there or was added, by request or by what is listed */
     bool has_cpu;        /* CPU device code is compiled */
-    bool has_gpu;        /* some entry is a GPU's */
+    bool has_gpu;        /* some entry is a GPU's, or SPIR-V, which a GPU runs too */
     const char *matched; /* the entry that decided for a CPU; NULL */
     bool matched_cpu;    /* and it is a CPU target, not only one whose name looks like it */
 };
 
 /** A comma-separated list, as D8 has it: trimmed, empties dropped, in lower case; a name given again
- *  is dropped with a warning. LIMIT, NOMEM. */
+ *  is dropped with a warning. A name of the tables ("bmg-g21", "xe-hpg") becomes the entries it
+ *  stands for, with notes; one of no table and no known form is kept, with a warning.
+ *  @return MALFORMED: not a name (dvi_sycl_is_plain()); LIMIT, NOMEM */
 DEVIMG_CHECKED enum devimg_status dvi_detect_targets(struct dvi_detection *d, const char *list,
                                                      struct dvi_arena *arena,
                                                      struct devimg_error *err);

@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-enum { MOST_SAID = 400 };
-
 const char *const dvi_doctor_names[DVI_DOCTOR_PARTS] = {
     [DVI_DOCTOR_OCLOC] = "ocloc",     [DVI_DOCTOR_VERSION] = "version",
     [DVI_DOCTOR_TARGETS] = "targets", [DVI_DOCTOR_IGC] = "igc",
@@ -56,26 +54,12 @@ enum devimg_status dvi_exam_skip(struct dvi_doctor_row *row, const char *why,
 
 const char *dvi_exam_words(struct dvi_exam *e, const struct dvi_ran *ran)
 {
-    struct dvi_arena *arena = &e->out->arena;
-    const char *first = dvi_said(ran->output, MOST_SAID, arena);
-    const char *second = dvi_said(ran->errors, MOST_SAID, arena);
-    if (first == NULL || second == NULL)
-        return NULL;
-    return dvi_arena_format(arena, "%s%s%s%s", first[0] != '\0' || second[0] != '\0' ? ": " : "",
-                            first, first[0] != '\0' && second[0] != '\0' ? " " : "", second);
+    return dvi_ran_words(ran, &e->out->arena);
 }
 
 const char *dvi_exam_ended(struct dvi_exam *e, const char *what, const struct dvi_ran *ran)
 {
-    const char *words = dvi_exam_words(e, ran);
-    if (words == NULL)
-        return NULL;
-    if (ran->timed_out)
-        return dvi_arena_format(&e->out->arena, "%s: did not end within %u s and was stopped%s",
-                                what, e->asked->seconds, words);
-    if (ran->exit_code < 0)
-        return dvi_arena_format(&e->out->arena, "%s: crashed%s", what, words);
-    return dvi_arena_format(&e->out->arena, "%s: exit status %d%s", what, ran->exit_code, words);
+    return dvi_ran_ended(ran, what, e->asked->seconds, &e->out->arena);
 }
 
 const char *dvi_exam_joined(struct dvi_arena *arena, const char *const *names, size_t count)

@@ -7,7 +7,7 @@
 
 #include "check/policy.h"
 #include "image/image.h"
-#include "target/target.h"
+#include "sycl/entry.h"
 
 enum { MOST_DEVICES = 4096 };
 
@@ -112,19 +112,6 @@ static uint64_t pci_id_in(struct dvi_view text)
     return DEVIMG_UNKNOWN;
 }
 
-/* "intel_gpu_bmg_g21" of "bmg-g21" */
-static const char *intel_entry(const struct devimg_target *target, struct dvi_arena *arena)
-{
-    char name[64] = "intel_gpu_";
-    const size_t start = strlen(name), size = strlen(target->name);
-    if (size >= sizeof name - start)
-        return NULL;
-    for (size_t i = 0; i < size; i++)
-        name[start + i] = target->name[i] == '-' ? '_' : target->name[i];
-    name[start + size] = '\0';
-    return dvi_arena_copy(arena, name);
-}
-
 /* "8.6": compute capability; 0.0 where the backend does not tell it. */
 static const char *cuda_entry(struct dvi_view word, struct dvi_arena *arena)
 {
@@ -173,7 +160,7 @@ static void read_intel(struct dvi_sycl_device *d, struct dvi_view text, struct d
     if (target == NULL && d->pci_id != DEVIMG_UNKNOWN)
         target = dvi_target_of_pci_id(d->pci_id);
     if (target != NULL)
-        d->target = intel_entry(target, arena);
+        d->target = dvi_sycl_entry_of(target, arena);
     if (target != NULL && d->ip_version == DEVIMG_UNKNOWN)
         d->ip_version = target->ip_version;
 }
@@ -189,7 +176,8 @@ static void read_gpu(struct dvi_sycl_device *d, struct dvi_arena *arena)
     else
         read_intel(d, text, arena);
     for (size_t i = 0; d->architecture != NULL && i < sizeof entries / sizeof entries[0]; i++)
-        if (strncmp(d->architecture, entries[i], strlen(entries[i])) == 0)
+        if (strncmp(d->architecture, entries[i], strlen(entries[i])) == 0 &&
+            dvi_sycl_is_plain(d->architecture))
             d->target = d->architecture; /* as the runtime itself names it */
 }
 
@@ -376,8 +364,10 @@ enum devimg_status dvi_sycl_ls_read(struct dvi_view text, struct dvi_arena *aren
     while (kept && dvi_next_line(&rest, &line)) {
         struct dvi_view backend = { 0 }, type = { 0 }, behind = { 0 };
         if (read_tag(line, &backend, &type, &behind)) {
-            if (out->devices.count < MOST_DEVICES)
-                kept = add_device(out, backend, type, behind, arena);
+            if (out->devices.count == MOST_DEVICES)
+                return dvi_fail_plain(err, DEVIMG_LIMIT, "sycl-ls", "lists more than %d devices",
+                                      (int)MOST_DEVICES);
+            kept = add_device(out, backend, type, behind, arena);
         } else {
             kept = read_block_line(&blocks, out, line, arena);
             out->filtered = out->filtered || dvi_sycl_ls_says_filtered(line);

@@ -29,7 +29,7 @@ struct dvi_sycl_ls {
  * `[opencl:cpu:0]` or `[opencl:cpu][opencl:0]`, and the blocks of --verbose, which stand in the
  * same order; a block of another type or name tells nothing. What is no such line does not count.
  * Source: intel/llvm sycl/tools/sycl-ls/sycl-ls.cpp; outputs of 2022 to 2026 (tests/data/sycl-ls).
- * @return NOMEM.
+ * @return LIMIT past 4096 devices, NOMEM.
  */
 DEVIMG_CHECKED enum devimg_status dvi_sycl_ls_read(struct dvi_view text, struct dvi_arena *arena,
                                                    struct dvi_sycl_ls *out,

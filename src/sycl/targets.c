@@ -95,23 +95,22 @@ static enum devimg_status parse(struct dvi_sycl_targets *t,
     return st;
 }
 
-/* What ocloc says of one name; IO when it says nothing that can be believed. */
-static enum devimg_status ask_name(const struct dvi_sycl_targets_asked *asked, const char *name,
-                                   struct dvi_ocloc_answer *answer, struct devimg_error *err)
+enum devimg_status dvi_sycl_ask_name(const char *ocloc, const char *name, unsigned seconds,
+                                     struct dvi_ocloc_answer *answer, struct devimg_error *err)
 {
-    const enum devimg_status st = dvi_ocloc_ask(asked->ocloc, name, asked->seconds, answer, err);
+    const enum devimg_status st = dvi_ocloc_ask(ocloc, name, seconds, answer, err);
     if (st == DEVIMG_LIMIT)
-        return dvi_fail_plain(err, DEVIMG_IO, asked->ocloc,
-                              "ids %s: prints more than any ocloc does", name);
+        return dvi_fail_plain(err, DEVIMG_IO, ocloc, "ids %s: prints more than any ocloc does",
+                              name);
     DVI_TRY(st);
     if (answer->timed_out)
-        return dvi_fail_plain(err, DEVIMG_IO, asked->ocloc, "ids %s: no answer within %u s", name,
-                              asked->seconds);
+        return dvi_fail_plain(err, DEVIMG_IO, ocloc, "ids %s: no answer within %u s", name,
+                              seconds);
     if (answer->exit_code == UNKNOWN_NAME || answer->ip_count > 0)
         return DEVIMG_OK;
     if (answer->exit_code < 0)
-        return dvi_fail_plain(err, DEVIMG_IO, asked->ocloc, "ids %s: ended by a signal", name);
-    return dvi_fail_plain(err, DEVIMG_IO, asked->ocloc,
+        return dvi_fail_plain(err, DEVIMG_IO, ocloc, "ids %s: ended by a signal", name);
+    return dvi_fail_plain(err, DEVIMG_IO, ocloc,
                           "ids %s: exit status %d and no IP version: is this an ocloc?", name,
                           answer->exit_code);
 }
@@ -183,7 +182,8 @@ static enum devimg_status ask(struct dvi_sycl_targets *t,
 {
     for (size_t i = 0; i < t->list.count; i++) {
         struct dvi_ocloc_answer answer = { 0 };
-        DVI_TRY(ask_name(asked, t->list.items[i].row->name, &answer, err));
+        DVI_TRY(dvi_sycl_ask_name(asked->ocloc, t->list.items[i].row->name, asked->seconds, &answer,
+                                  err));
         DVI_TRY(take_answer(t, &t->list.items[i], &answer, err));
     }
     DVI_TRY(ask_unknown(t, asked, err));

@@ -57,6 +57,15 @@ void dvi_sycl_targets_free(struct dvi_sycl_targets *targets);
 /** "native" for one name, "fat" for more (an archive with a member a name), NULL for none. */
 const char *dvi_sycl_targets_form(const struct dvi_sycl_targets *targets);
 
+/**
+ * What an ocloc says of one name: its IP versions, or none.
+ * @return IO: it cannot be started, or gives neither an IP version nor "unknown"; NOMEM.
+ */
+DEVIMG_CHECKED enum devimg_status dvi_sycl_ask_name(const char *ocloc, const char *name,
+                                                    unsigned seconds,
+                                                    struct dvi_ocloc_answer *answer,
+                                                    struct devimg_error *err);
+
 /** What to do about names that an ocloc does not know. */
 extern const char dvi_sycl_narrow_remedy[];
 /** What to do where there is no ocloc. */

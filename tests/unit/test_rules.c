@@ -811,6 +811,11 @@ static void ratchet_that_is_written_allows_what_is_used_and_no_more(void **state
     assert_null(strstr(text, "\nl\t"));
     assert_int_equal(devimg_report_write_ratchet(w->report, path, 0, &err), DEVIMG_IO);
     assert_int_equal(devimg_report_write_ratchet(w->report, path, 1, &err), DEVIMG_OK);
+    char link[160]; /* one that leads nowhere is no free place */
+    (void)snprintf(link, sizeof link, "%s/link.tsv", w->folder);
+    assert_int_equal(symlink("nowhere", link), 0);
+    assert_int_equal(devimg_report_write_ratchet(w->report, link, 0, &err), DEVIMG_IO);
+    assert_non_null(strstr(err.text, "is there already"));
     devimg_report_free(w->report);
     w->report = NULL;
     set(w, "scratch.ratchet", path);

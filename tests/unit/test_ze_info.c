@@ -386,7 +386,7 @@ static void hostile(const char *first, const char *unit, const char *last)
     const clock_t start = clock();
     read_bytes(&r, text, size + strlen(last));
     const double seconds = (double)(clock() - start) / CLOCKS_PER_SEC;
-    if (seconds >= SECONDS)
+    if (seconds >= (double)SECONDS)
         fail_msg("%.1f s for 1 MB of \"%s\"", seconds, unit);
     release(&r);
     free(text);
