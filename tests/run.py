@@ -5,7 +5,7 @@
     tests/run.py [--update] [--only SUITE,...] BUILD...
 
 Suites (each a function below): unit cli schema facts tools readelf readobj extract shapes metamorphic
-examples exports damage odd edited offload windows anchor detect sycltargets syclimages doctor header probe sycllint oclocinstall
+examples exports damage odd edited offload windows anchor detect sycltargets compile syclimages doctor header probe sycllint oclocinstall
 cmake meson hostile.
 `repository` (layers, docs) needs no build and runs once. --update rewrites the expectations of the
 cli suite from what the program says; read the diff before you commit it.
@@ -45,6 +45,7 @@ from meson_package import MesonPackage  # noqa: E402
 from offload import Offload  # noqa: E402
 from shell import Shell  # noqa: E402
 from sycl_anchor import Anchor  # noqa: E402
+from sycl_compile import SyclCompile  # noqa: E402
 from sycl_detect import Detect  # noqa: E402
 from sycl_images import SyclImages  # noqa: E402
 from sycl_doctor import Doctor  # noqa: E402
@@ -248,6 +249,11 @@ def json_calls():
             f.write("#!/bin/sh\ncat '%s'\n" % os.path.join(DATA, "sycl-ls", "12-verbose-2026-aliases.txt"))
         os.chmod(tool, 0o755)
         yield ["sycl", "detect", "--gpus", "--sycl-ls", tool]
+        with open(os.path.join(t, "a.cl"), "w", encoding="utf-8") as f:
+            f.write("__kernel void k(void) { nonsense; }\n")
+        os.symlink("/bin/true", os.path.join(t, "ocloc"))  # writes nothing: fails
+        yield ["sycl", "compile", os.path.join(t, "a.cl"), "--targets", "pvc,tgllp", "--ocloc", os.path.join(t, "ocloc"), "--work", os.path.join(t, "w")]
+        yield ["sycl", "compile", os.path.join(t, "a.cl"), "--targets", "pvc", "--skip-if-configured", "pvc"]
         for path in fixtures():
             yield ["extract", os.path.relpath(path, DATA), "-o", t]
         yield ["extract", "intel/lib_aot.so", "-o", t]  # all of it is there already
@@ -684,6 +690,12 @@ def sycltargets(build, _):
         SyclTargets(build, t).all()
 
 
+def compile(build, _):  # pylint: disable=redefined-builtin
+    """tests/sycl_compile.py: the matrix of units and targets, with stand-ins for compilers and with ocloc itself."""
+    with tempfile.TemporaryDirectory() as t:
+        SyclCompile(build, os.path.realpath(t)).all()
+
+
 def syclimages(build, _):
     """tests/sycl_images.py: images as a SYCL build leaves them, in both forms, in every kind of binary."""
     with tempfile.TemporaryDirectory() as t:
@@ -783,7 +795,7 @@ def hostile(build, _):
 
 
 SUITES = [unit, cli, schema, facts, tools, readelf, readobj, extract, shapes, metamorphic, examples, exports,
-          damage, odd, edited, offload, windows, anchor, detect, sycltargets, syclimages, doctor, header, probe,
+          damage, odd, edited, offload, windows, anchor, detect, sycltargets, compile, syclimages, doctor, header, probe,
           sycllint, oclocinstall, cmake, meson, hostile]
 
 

@@ -38,6 +38,19 @@ DEVIMG_CHECKED enum devimg_status dvi_compile_line_take(const char *const *words
                                                         dvi_take_line *take, void *context,
                                                         struct devimg_error *err);
 
+/** The same for a list that is held in memory; `path` is for messages. */
+DEVIMG_CHECKED enum devimg_status dvi_compile_lines_take(const char *path, struct dvi_view text,
+                                                         dvi_take_line *take, void *context,
+                                                         struct devimg_error *err);
+
+/**
+ * One word of `text`, quotes and backslashes as in a POSIX shell, nothing expanded.
+ * @param out         as large as the text, and one more
+ * @param open_quote  set when a quote has no end
+ * @return false: none is left
+ */
+bool dvi_next_shell_word(const char **text, char *out, bool *open_quote);
+
 /** What follows `option` in a word that starts with it, after '-' or '/'; NULL: another word. */
 const char *dvi_word_after(const char *word, const char *option);
 

@@ -5,6 +5,8 @@
 
 #include "output/output.h"
 
+struct dvi_compile;
+struct dvi_compile_progress;
 struct dvi_detection;
 struct dvi_doctor;
 struct dvi_gtest;
@@ -41,6 +43,20 @@ void dvi_complain_targets(const char *who, const struct dvi_sycl_targets *target
 enum dvi_exit dvi_output_sycl_doctor(struct dvi_output *out, const struct dvi_doctor *doctor);
 
 enum dvi_exit dvi_output_sycl_gtest(struct dvi_output *out, const struct dvi_gtest *gtest);
+
+/** The table of units and targets, and every failure; closes the FILE. 77 where there was nothing to
+ *  compile. */
+enum dvi_exit dvi_output_sycl_compile(struct dvi_output *out, const struct dvi_compile *compile);
+/** The same as JUnit's XML; a test case a unit and target. See dvi_file_replace(). */
+DEVIMG_CHECKED enum devimg_status dvi_output_compile_junit(const char *path,
+                                                           const struct dvi_compile *compile,
+                                                           struct devimg_error *err);
+/** The commands as a Ninja file. See dvi_file_replace(). */
+DEVIMG_CHECKED enum devimg_status dvi_output_compile_ninja(const char *path,
+                                                           const struct dvi_compile *compile,
+                                                           bool limit, struct devimg_error *err);
+/** A line on a terminal that is written anew; `at` NULL: it goes. */
+void dvi_output_compile_progress(void *file, const struct dvi_compile_progress *at);
 
 struct dvi_anchor_answer {
     const char *symbol, *input, *output;
