@@ -199,6 +199,24 @@ class Header:
         status, _, err = self.run("--check", os.path.join(self.folder, "missing.h"))
         self.say(status == 3 and "missing.h" in err, "--check: no such file", status, err)
 
+    def linted(self):
+        """S2-11: `devimg sycl lint` reads the header's own check, and holds what goes through the header."""
+        source = os.path.join(self.folder, "kernels.cpp")
+        for targets in ("default-intel", "tgllp,dg2-g10"):
+            self.write("--targets", targets)
+            with open(self.file, encoding="utf-8") as f:
+                whole = f.read()
+            for size, other, codes in ((16, False, set()), (64, False, {"size-refused"}), (16, True, {"header-differs"})):
+                with open(source, "w", encoding="utf-8") as f:
+                    f.write("DEVIMG_SUB_GROUP_SIZE(%d) void f();\ndevimg::kernel_shape<%d> s;\n" % (size, size))
+                with open(self.file, "w", encoding="utf-8") as f:
+                    f.write(whole.replace("Size == 16", "Size == 4 || Size == 16") if other else whole)
+                status, out, err = self.build.devimg("sycl", "lint", source, self.file, "--targets", targets, "--header", self.file, "--macro",
+                                                     "DEVIMG_SUB_GROUP_SIZE", "--template", "kernel_shape,checked_sub_group_size", "--format", "json", cwd=self.folder)
+                found = [f["code"] for f in json.loads(out)["findings"] if f["severity"] == "error"]
+                self.say(status == (1 if codes else 0) and set(found) == codes and len(found) == (2 if size == 64 else len(codes)),
+                         "S2-11: lint, %s: %d%s" % (targets, size, ", header edited" if other else ""), status, out, err)
+
     def refused(self):
         """S2-25 and D8: a list that cannot be answered for gives no header."""
         for targets, names in (("tgllp,bmg-g12,zzz", ("bmg-g12", "zzz")), ("spir64", ("spir64",)), ("tgllp,native_cpu", ("native_cpu",))):
@@ -227,7 +245,7 @@ class Header:
         self.say(status == 0 and 'SUB_GROUP_TARGETS \\\n    "tgllp,' in out, "D8: names are folded", status)
 
     def all(self):
-        for part in (self.names, self.files, self.checks, self.refused, self.in_json):
+        for part in (self.names, self.files, self.checks, self.linted, self.refused, self.in_json):
             part()
         if self.build.sanitized:
             return  # the same header: what compilers make of it needs no second look

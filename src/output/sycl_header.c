@@ -3,8 +3,8 @@
  * The header of `devimg sycl header`, and what is said of it.
  *
  * In its text, $P is the prefix of macros, $N the namespace, $T the targets, $S the sizes ("16, 32"),
- * $L the same without blanks, $C the condition on `size`, $M the condition on a macro's N, $R a line
- * for each size that only some targets accept, $X those sizes as a condition on Size.
+ * $L the same without blanks, $C the condition on `size`, $D that on `Size`, $M that on a macro's N,
+ * $R which targets refuse the sizes that only some accept.
  *
  * Sources of what compilers do: DPC++ defines SYCL_LANGUAGE_VERSION itself, in the host pass as well,
  * and evaluates the attribute's argument in both (measured: intel/llvm 2026.2); AdaptiveCpp defines
@@ -74,9 +74,8 @@ static const char top[] =
     "\n"
     "/** Compiles only for a size that every target accepts. */\n"
     "template <unsigned long long Size> struct checked_sub_group_size {\n"
-    "$R"
-    "    static_assert($Xsub_group_size_allowed(Size),\n"
-    "                  \"sub-group size: $S only (the targets of this build accept no other)\");\n"
+    "    static_assert($D,\n" /* with numbers: `devimg sycl lint` reads it too */
+    "                  \"sub-group size: $S only$R\");\n"
     "    static constexpr unsigned value = static_cast<unsigned>(Size);\n"
     "    static constexpr unsigned alignment = 1; /* none: see $P_SUB_GROUP_SIZE */\n"
     "};\n"
@@ -192,10 +191,7 @@ static void condition(FILE *file, uint32_t sizes, const char *name)
 static void refusals(FILE *file, const struct dvi_sycl_header *h)
 {
     for (size_t i = 0; i < h->refused_sizes.count; i++)
-        fprintf(file,
-                "    static_assert(Size != %" PRIu32
-                ",\n                  \"sub-group size %" PRIu32 ": refused by %s\");\n",
-                h->refused_sizes.items[i].size, h->refused_sizes.items[i].size,
+        fprintf(file, "; sub-group size %" PRIu32 ": refused by %s", h->refused_sizes.items[i].size,
                 h->refused_sizes.items[i].targets);
 }
 
@@ -230,12 +226,9 @@ static void expand(FILE *file, const struct dvi_sycl_header *h, char what)
         fprintf(file, "%" PRIu32, h->sizes.allowed & (~h->sizes.allowed + 1));
         break;
     case 'C': condition(file, h->sizes.allowed, "size"); break;
+    case 'D': condition(file, h->sizes.allowed, "Size"); break;
     case 'M': condition(file, h->sizes.allowed, "(N)"); break;
     case 'R': refusals(file, h); break;
-    case 'X':
-        for (size_t i = 0; i < h->refused_sizes.count; i++)
-            fprintf(file, "Size == %" PRIu32 " || ", h->refused_sizes.items[i].size);
-        break;
     default: break;
     }
 }
