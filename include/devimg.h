@@ -464,8 +464,8 @@ DEVIMG_API DEVIMG_CHECKED enum devimg_status devimg_policy_load(struct devimg_po
                                                                 const char *path,
                                                                 struct devimg_error *err);
 /**
- * One key, with the value as it would stand on the command line. "gaps", "rules" and "no-rule"
- * add up, the others replace what was set.
+ * One key, with the value as it would stand on the command line. "gaps", "rules", "no-rule" and the
+ * lists of "lint.macros", ... add up, the others replace what was set.
  * @return DEVIMG_OK; DEVIMG_MALFORMED for an unknown key or a wrong value; DEVIMG_NOMEM; for
  *         keys that name a file (scratch.ratchet, baseline, promised) DEVIMG_IO and DEVIMG_LIMIT.
  */

@@ -221,6 +221,38 @@ enum devimg_status dvi_file_create(const char *path, dvi_fill *fill, const void 
     return put_in_place(path, false, fill, context, taken, err);
 }
 
+enum devimg_status dvi_file_holds(const char *path, dvi_fill *fill, const void *context, bool *same,
+                                  struct devimg_error *err)
+{
+    struct dvi_file file = { 0 };
+    char *bytes = NULL;
+    size_t size = 0;
+    DVI_TRY(dvi_file_open(path, path, false, &file, err));
+    FILE *memory = open_memstream(&bytes, &size);
+    enum devimg_status st = DEVIMG_OK;
+    if (memory == NULL)
+        st = dvi_fail_memory(err, path);
+    else
+        st = fill(memory, context, err);
+    if (memory != NULL && fclose(memory) != 0 && st == DEVIMG_OK)
+        st = dvi_fail_memory(err, path);
+    if (st == DEVIMG_OK)
+        *same = size == file.bytes.size && (size == 0 || memcmp(bytes, file.bytes.data, size) == 0);
+    free(bytes);
+    dvi_file_close(&file);
+    return st;
+}
+
+enum devimg_status dvi_file_update(const char *path, const char *mark, dvi_fill *fill,
+                                   const void *context, struct devimg_error *err)
+{
+    bool same = false;
+    DVI_TRY(dvi_file_is_ours(path, mark, err)); /* also: not a device, not a FIFO */
+    if (access(path, F_OK) == 0)
+        DVI_TRY(dvi_file_holds(path, fill, context, &same, err));
+    return same ? DEVIMG_OK : dvi_file_replace(path, mark, fill, context, err);
+}
+
 enum devimg_status dvi_folder_open(const char *path, struct dvi_folder *out,
                                    struct devimg_error *err)
 {

@@ -46,6 +46,16 @@ DEVIMG_CHECKED enum devimg_status dvi_file_create(const char *path, dvi_fill *fi
                                                   const void *context, bool *taken,
                                                   struct devimg_error *err);
 
+/** Does `path` hold just what `fill` writes? IO: it cannot be read; else as dvi_file_replace(). */
+DEVIMG_CHECKED enum devimg_status dvi_file_holds(const char *path, dvi_fill *fill,
+                                                 const void *context, bool *same,
+                                                 struct devimg_error *err);
+/** dvi_file_replace(), but a file that holds the same already is left as it is, so that nothing is
+ *  built anew. */
+DEVIMG_CHECKED enum devimg_status dvi_file_update(const char *path, const char *mark,
+                                                  dvi_fill *fill, const void *context,
+                                                  struct devimg_error *err);
+
 /** A folder that files are written into. Opened once: what becomes of its path later is all one. */
 struct dvi_folder {
     int fd;

@@ -57,9 +57,7 @@ static enum devimg_status fail_memory(const struct reader *r, struct devimg_erro
 
 /* ---- words of a command ---- */
 
-/* One word of `text` (quotes and backslashes as in a POSIX shell, nothing expanded) written to
- * `out`, which is as large as the text; false: none is left. */
-static bool next_word(const char **text, char *out, bool *open_quote)
+bool dvi_next_shell_word(const char **text, char *out, bool *open_quote)
 {
     const char *p = *text;
     while (*p == ' ' || *p == '\t' || *p == '\n' || *p == '\r')
@@ -97,7 +95,7 @@ static enum devimg_status split(struct reader *r, const char *command, struct wo
     char *room = dvi_arena_array(&r->scratch, strlen(command) + 2, 1);
     if (room == NULL)
         return fail_memory(r, err);
-    while (next_word(&command, room, &r->open_quote)) {
+    while (dvi_next_shell_word(&command, room, &r->open_quote)) {
         DVI_TRY(add_word(r, words, room, err));
         room += strlen(room) + 1;
     }
@@ -166,6 +164,7 @@ static enum devimg_status give(struct reader *r, const char *file, struct words 
         .path = r->path,
         .index = r->index,
         .file = file,
+        .folder = r->folder,
         .words = words->list.items,
         .count = status == DEVIMG_OK ? words->list.count : 0,
         .open_quote = r->open_quote,
@@ -275,15 +274,22 @@ static enum devimg_status read_entries(struct reader *r, struct dvi_view text,
     return at == text.size ? DEVIMG_OK : expect(r, text, at, "", "the end of the file", err);
 }
 
+enum devimg_status dvi_compile_lines_take(const char *path, struct dvi_view text,
+                                          dvi_take_line *take, void *context,
+                                          struct devimg_error *err)
+{
+    struct reader r = { .path = path, .take = take, .context = context };
+    return read_entries(&r, text, err);
+}
+
 enum devimg_status dvi_compile_lines_read(const char *path, dvi_take_line *take, void *context,
                                           struct devimg_error *err)
 {
     struct dvi_view text = { 0 };
     struct dvi_arena bytes = { 0 };
-    struct reader r = { .path = path, .take = take, .context = context };
     enum devimg_status st = dvi_read_text(path, MOST_BYTES, &bytes, &text, err);
     if (st == DEVIMG_OK)
-        st = read_entries(&r, text, err);
+        st = dvi_compile_lines_take(path, text, take, context, err);
     dvi_arena_free(&bytes);
     return st;
 }
@@ -375,7 +381,7 @@ static enum devimg_status take_devices(const char *options, struct dvi_target_se
     bool is_list = false, open_quote = false;
     if (room == NULL)
         return dvi_fail_memory(err, "-device");
-    while (next_word(&options, room, &open_quote)) {
+    while (dvi_next_shell_word(&options, room, &open_quote)) {
         if (is_list) {
             const char *list = dvi_arena_copy(arena, room);
             if (list == NULL)

@@ -7,9 +7,10 @@
 
 /** One command; its words live until the call that it is given to returns. */
 struct dvi_compile_line {
-    const char *path; /* of the list of commands, for messages; NULL: none */
-    size_t index;     /* in it, from 0 */
-    const char *file; /* the source file; NULL: not said */
+    const char *path;   /* of the list of commands, for messages; NULL: none */
+    size_t index;       /* in it, from 0 */
+    const char *file;   /* the source file; NULL: not said */
+    const char *folder; /* that relative paths start at; NULL: where the program runs */
     const char *const *words;
     size_t count;
     bool open_quote; /* a quote has no end: it was read to the end of the line or file */
@@ -36,6 +37,19 @@ DEVIMG_CHECKED enum devimg_status dvi_compile_lines_read(const char *path, dvi_t
 DEVIMG_CHECKED enum devimg_status dvi_compile_line_take(const char *const *words, size_t count,
                                                         dvi_take_line *take, void *context,
                                                         struct devimg_error *err);
+
+/** The same for a list that is held in memory; `path` is for messages. */
+DEVIMG_CHECKED enum devimg_status dvi_compile_lines_take(const char *path, struct dvi_view text,
+                                                         dvi_take_line *take, void *context,
+                                                         struct devimg_error *err);
+
+/**
+ * One word of `text`, quotes and backslashes as in a POSIX shell, nothing expanded.
+ * @param out         as large as the text, and one more
+ * @param open_quote  set when a quote has no end
+ * @return false: none is left
+ */
+bool dvi_next_shell_word(const char **text, char *out, bool *open_quote);
 
 /** What follows `option` in a word that starts with it, after '-' or '/'; NULL: another word. */
 const char *dvi_word_after(const char *word, const char *option);

@@ -77,8 +77,28 @@ struct dvi_promises {
               with what each of them asks for */
 };
 
+/** A macro or template of sources whose argument is a sub-group size. */
+struct dvi_lint_word {
+    const char *name;
+    uint32_t argument; /* from 1 */
+};
+/** A macro that the compiler's command line defines. */
+struct dvi_lint_define {
+    const char *name, *value;
+};
+/** What `devimg sycl lint` holds sources to. */
+struct dvi_lint_policy {
+    DVI_LIST(struct dvi_lint_word) macros;
+    DVI_LIST(struct dvi_lint_word) templates;
+    DVI_LIST(struct dvi_lint_define) defines;
+    DVI_LIST(const char *) headers; /* that may spell attributes and properties */
+    enum dvi_choice raw;            /* STRICT: nothing else may */
+    uint64_t expected;              /* requests, at least */
+};
+
 struct devimg_policy {
     struct dvi_arena arena;
+    struct dvi_lint_policy lint;
     bool has_targets; /* the key was given; the list may be empty */
     struct dvi_target_set targets;
     struct dvi_target_set fallback;
