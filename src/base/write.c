@@ -149,7 +149,7 @@ static enum devimg_status write_at(int folder, const char *name, const char *pat
     return st;
 }
 
-/* OK: nothing stands there yet, or something that may be replaced. `mark` or `is_kind` is given. */
+/* OK: nothing stands there yet, or something that may be replaced. `is_kind` NULL: `mark` tells. */
 static enum devimg_status may_replace(const char *path, const char *mark, dvi_is_kind *is_kind,
                                       const char *kind, struct devimg_error *err)
 {
@@ -159,21 +159,20 @@ static enum devimg_status may_replace(const char *path, const char *mark, dvi_is
     DVI_TRY(dvi_file_open(path, path, false, &file, err));
     const bool ours =
         file.bytes.size == 0 ||
-        (mark != NULL ? dvi_starts_with(file.bytes, mark, strlen(mark)) : is_kind(file.bytes));
+        (is_kind != NULL ? is_kind(file.bytes) : dvi_starts_with(file.bytes, mark, strlen(mark)));
     dvi_file_close(&file);
     if (ours)
         return DEVIMG_OK;
-    if (mark != NULL && mark[strspn(mark, " \t\n")] == '\0') /* nothing that a message could show */
+    if (is_kind != NULL)
+        return dvi_fail_plain(err, DEVIMG_IO, path,
+                              "is left alone: it is no %s, so devimg did not write it", kind);
+    if (mark[strspn(mark, " \t\n")] == '\0') /* nothing that a message could show */
         return dvi_fail_plain(err, DEVIMG_IO, path,
                               "is left alone: it does not start with devimg's line of blanks, so "
                               "devimg did not write it");
-    return mark != NULL
-               ? dvi_fail_plain(
-                     err, DEVIMG_IO, path,
-                     "is left alone: it does not start with \"%s\", so devimg did not write it",
-                     mark)
-               : dvi_fail_plain(err, DEVIMG_IO, path,
-                                "is left alone: it is no %s, so devimg did not write it", kind);
+    return dvi_fail_plain(
+        err, DEVIMG_IO, path,
+        "is left alone: it does not start with \"%s\", so devimg did not write it", mark);
 }
 
 enum devimg_status dvi_file_is_ours(const char *path, const char *mark, struct devimg_error *err)
@@ -211,7 +210,7 @@ enum devimg_status dvi_file_replace_kind(const char *path, dvi_is_kind *is_kind,
                                          struct devimg_error *err)
 {
     bool taken = false;
-    DVI_TRY(may_replace(path, NULL, is_kind, kind, err));
+    DVI_TRY(may_replace(path, "", is_kind, kind, err));
     return put_in_place(path, true, fill, context, &taken, err);
 }
 

@@ -63,7 +63,7 @@ struct shown {
 
 static struct shown show(struct dvi_view v)
 {
-    struct shown out;
+    struct shown out = { "" };
     dvi_show(out.text, sizeof out.text, v);
     return out;
 }
