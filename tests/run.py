@@ -259,6 +259,7 @@ def json_calls():
     yield ["sycl", "doctor", "--ocloc", "/nowhere/ocloc", "--sycl-ls", "/nowhere/sycl-ls", "--expect-ocloc", "26.35"]
     yield ["sycl", "doctor", "--targets", ""]
     yield ["sycl", "flags"]
+    yield ["sycl", "flags", "--targets", "", "--also", "native_cpu"]
     yield ["sycl", "flags", "--syntax", "msvc", "--step", "device-link"]
     yield ["sycl", "flags", "--policy", "flags/skips.yaml", "--unit", "psnr_hvs.cpp", "--unit", "b.cpp"]
     yield ["sycl", "flags", "--lint", "flags/build/compile_commands.json"]
