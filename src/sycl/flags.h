@@ -15,12 +15,12 @@ enum { DVI_COMPRESSION_LEVEL = 22 };
 struct dvi_sycl_flags_asked {
     enum dvi_sycl_compiler compiler;
     enum dvi_sycl_syntax syntax;
-    bool rdc;             /* relocatable device code: the images are made by the link */
-    bool raw;             /* no compression */
-    unsigned level;       /* of compression; 0: the default, and it was not asked for by name */
-    bool strict_fp;       /* arithmetic in kernels as on the host */
-    const char *targets;  /* NULL: those of the policy, else default-intel; no name: JIT only */
-    const char *fallback; /* NULL: that of the policy, else spir64; no name: none */
+    bool rdc;                /* relocatable device code: the images are made by the link */
+    bool raw;                /* no compression */
+    unsigned level;          /* of compression; 0: the default, and it was not asked for by name */
+    bool strict_fp;          /* arithmetic in kernels as on the host */
+    const char *targets;     /* NULL: those of the policy, else default-intel; no name: JIT only */
+    const char *fallback;    /* NULL: that of the policy, else spir64; no name: none */
     const char *const *also; /* lists of further entries of -fsycl-targets */
     size_t also_count;
     const struct devimg_policy *policy; /* NULL: none */
