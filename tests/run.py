@@ -276,6 +276,7 @@ def json_calls():
     yield ["sycl", "probe", "--targets", "tgllp,no-such-target", "--sizes", "64"]
     yield ["sycl", "probe", "--ocloc", "/nowhere/ocloc"]
     yield ["sycl", "flags"]
+    yield ["sycl", "flags", "--targets", "", "--also", "native_cpu"]
     yield ["sycl", "flags", "--syntax", "msvc", "--step", "device-link"]
     yield ["sycl", "flags", "--policy", "flags/skips.yaml", "--unit", "psnr_hvs.cpp", "--unit", "b.cpp"]
     yield ["sycl", "flags", "--lint", "flags/build/compile_commands.json"]

@@ -6,6 +6,7 @@
 #include "check/values.h"
 #include "cli/options.h"
 #include "output/sycl.h"
+#include "sycl/detect.h"
 #include "sycl/flags.h"
 #include "sycl/flags_lint.h"
 
@@ -15,6 +16,7 @@ enum {
     STEP,
     TARGETS,
     FALLBACK,
+    ALSO,
     RDC,
     NO_COMPRESSION,
     COMPRESSION_LEVEL,
@@ -40,6 +42,8 @@ static const struct dvi_option options[] = {
       "native images for these (default: those of the policy, else default-intel); \"\": JIT only", NULL },
     { FALLBACK, "fallback", 0, DVI_VALUE_TEXT, "T[,T]",
       "portable images beside them (default: those of the policy, else spir64); \"\": none", NULL },
+    { ALSO, "also", 0, DVI_VALUE_TEXT, "ENTRY[,ENTRY]",
+      "further entries of -fsycl-targets, such as native_cpu or nvptx64-nvidia-cuda; repeatable", NULL },
     { RDC, "rdc", 0, DVI_VALUE_NONE, NULL,
       "relocatable device code: images are made by each link, not by each compile", NULL },
     { NO_COMPRESSION, "no-compression", 0, DVI_VALUE_NONE, NULL,
@@ -174,11 +178,27 @@ static enum dvi_exit print_words(struct dvi_line *line, const struct dvi_sycl_fl
                                  dvi_line_has(line, RESPONSE));
 }
 
+/* The values of --also. NOMEM. */
+static enum devimg_status read_also(const struct dvi_line *line, dvi_text_list *also,
+                                    struct devimg_error *err)
+{
+    for (size_t i = 0; i < line->settings.count; i++) {
+        if (line->settings.items[i].option->id != ALSO)
+            continue;
+        const char **added = DVI_ADD(also);
+        if (added == NULL)
+            return dvi_fail_memory(err, "");
+        *added = line->settings.items[i].text;
+    }
+    return DEVIMG_OK;
+}
+
 static enum dvi_exit make_words(struct dvi_line *line, const struct devimg_policy *policy)
 {
     const struct dvi_setting *level = dvi_line_get(line, COMPRESSION_LEVEL);
     const size_t unit_count = count_of(line, UNIT);
-    const struct dvi_sycl_flags_asked asked = {
+    dvi_text_list also = { 0 };
+    struct dvi_sycl_flags_asked asked = {
         .compiler = (enum dvi_sycl_compiler)choice_of(line, COMPILER, compilers, DVI_SYCL_ICPX),
         .syntax = (enum dvi_sycl_syntax)choice_of(line, SYNTAX, syntaxes, DVI_SYNTAX_GNU),
         .rdc = dvi_line_has(line, RDC),
@@ -195,17 +215,23 @@ static enum dvi_exit make_words(struct dvi_line *line, const struct devimg_polic
     struct units units = { 0 };
     struct devimg_error err = { 0 };
     enum dvi_exit status = DVI_EXIT_UNREADABLE;
-    enum devimg_status st = dvi_sycl_flags_make(&asked, &flags, &err);
+    enum devimg_status st = read_also(line, &also, &err);
+    asked.also = also.items;
+    asked.also_count = also.count;
+    if (st == DEVIMG_OK)
+        st = dvi_sycl_flags_make(&asked, &flags, &err);
     if (st == DEVIMG_OK && line->out.json && !flags.targets.refused)
         st = make_units(line, &asked, &units, &err);
     if (st == DEVIMG_OK)
         status = print_words(line, &asked, &flags, &units);
-    else if (err.status == DEVIMG_UNSUPPORTED || err.status == DEVIMG_MALFORMED)
+    else if (err.status == DEVIMG_UNSUPPORTED || err.status == DEVIMG_MALFORMED ||
+             err.status == DEVIMG_LIMIT)
         status = dvi_usage(line->command, "%s", err.text);
     else
         dvi_complain(&err);
     free_units(&units);
     dvi_sycl_flags_free(&flags);
+    DVI_LIST_FREE(&also);
     return status;
 }
 
@@ -261,10 +287,9 @@ static enum dvi_exit words(struct dvi_line *line)
 
 static enum dvi_exit lint(struct dvi_line *line)
 {
-    static const int others[] = {
-        COMPILER,          SYNTAX,    STEP,   TARGETS, FALLBACK, RDC,     NO_COMPRESSION,
-        COMPRESSION_LEVEL, STRICT_FP, POLICY, GAP,     UNIT,     RESPONSE
-    };
+    static const int others[] = { COMPILER, SYNTAX, STEP,           TARGETS,           FALLBACK,
+                                  ALSO,     RDC,    NO_COMPRESSION, COMPRESSION_LEVEL, STRICT_FP,
+                                  POLICY,   GAP,    UNIT,           RESPONSE };
     struct dvi_lint found = { 0 };
     struct devimg_error err = { 0 };
     const char *path = dvi_line_text(line, LINT, NULL);

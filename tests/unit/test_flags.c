@@ -95,13 +95,16 @@ static void device_list_is_one_argument_directly_behind_its_selector(void **stat
 static void no_list_stands_anywhere_else(void **state)
 {
     (void)state;
-    for (unsigned bits = 0; bits < 32; bits++) {
+    static const char *const also = "native_cpu,spir64";
+    for (unsigned bits = 0; bits < 64; bits++) {
         const struct dvi_sycl_flags_asked asked = {
             .syntax = (bits & 1) != 0 ? DVI_SYNTAX_MSVC : DVI_SYNTAX_GNU,
             .rdc = (bits & 2) != 0,
             .raw = (bits & 4) != 0,
             .strict_fp = (bits & 8) != 0,
             .targets = (bits & 16) != 0 ? "" : "lnl-m",
+            .also = &also,
+            .also_count = bits >> 5,
         };
         struct dvi_sycl_flags flags = { 0 };
         size_t lists = 0;
@@ -131,6 +134,93 @@ static void no_list_stands_anywhere_else(void **state)
         assert_int_equal(lists, (bits & 16) != 0 ? 0 : (bits & 3) == 2 ? 2 : 1);
         dvi_sycl_flags_free(&flags);
     }
+}
+
+/* The one word -fsycl-targets of a step; NULL: it has none. */
+static const char *entries_of(const struct dvi_sycl_flags *flags, enum dvi_sycl_step step)
+{
+    static const char start[] = "-fsycl-targets=";
+    const char *found = NULL;
+    for (size_t i = 0; i < flags->steps[step].list.count; i++) {
+        const char *word = flags->steps[step].list.items[i];
+        if (strncmp(word, start, strlen(start)) != 0)
+            continue;
+        assert_null(found);
+        found = word + strlen(start);
+    }
+    return found;
+}
+
+/* Entries beside the native list are in the words of every list, and of each step that has targets. */
+static void further_entries_stand_in_the_words_of_every_list(void **state)
+{
+    static const struct {
+        const char *targets, *fallback, *also, *expected;
+    } cases[] = {
+        { "lnl-m", NULL, "native_cpu", "spir64_gen,spir64,native_cpu" },
+        { "lnl-m", "", "native_cpu", "spir64_gen,native_cpu" },
+        { "lnl-m", NULL, " Spir64 ,, spir64_gen,NVPTX64-nvidia-cuda,",
+          "spir64_gen,spir64,nvptx64-nvidia-cuda" },
+        { "lnl-m", NULL, "spir64_x86_64,spir64_x86_64", "spir64_gen,spir64,spir64_x86_64" },
+        { "lnl-m", "spirv64", "spir64,native_cpu", "spir64_gen,spirv64,spir64,native_cpu" },
+        { "", NULL, "native_cpu", "spir64,native_cpu" },
+        { "", "", "native_cpu", "native_cpu" },
+        { "", NULL, "spir64_gen,spir64,spir64_x86_64", "spir64,spir64_x86_64" },
+        { "", NULL, "spir64_gen,spir64", NULL },
+        { "", NULL, "", NULL },
+        { "lnl-m", NULL, "bmg-g21", "spir64_gen,spir64,intel_gpu_bmg_g21" },
+    };
+    static const struct {
+        bool rdc, msvc, has_list[DVI_STEP_COUNT];
+    } ways[] = { { false, false, { true, false, false } },
+                 { true, false, { true, true, true } },
+                 { false, true, { true, false, true } } };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        for (size_t w = 0; w < sizeof ways / sizeof *ways; w++) {
+            struct dvi_sycl_flags flags = { 0 };
+            make(
+                &(struct dvi_sycl_flags_asked){
+                    .syntax = ways[w].msvc ? DVI_SYNTAX_MSVC : DVI_SYNTAX_GNU,
+                    .rdc = ways[w].rdc,
+                    .targets = cases[i].targets,
+                    .fallback = cases[i].fallback,
+                    .also = &cases[i].also,
+                    .also_count = 1,
+                },
+                &flags);
+            for (int step = 0; step < DVI_STEP_COUNT; step++) {
+                const char *found = entries_of(&flags, (enum dvi_sycl_step)step);
+                if (!ways[w].has_list[step] || cases[i].expected == NULL)
+                    assert_null(found);
+                else if (found == NULL || strcmp(found, cases[i].expected) != 0)
+                    fail_msg("\"%s\" also \"%s\", step %d: %s", cases[i].targets, cases[i].also,
+                             step, found != NULL ? found : "no list");
+            }
+            dvi_sycl_flags_free(&flags);
+        }
+    }
+}
+
+/* Several lists are one; AdaptiveCpp gets none of it, and that is said. */
+static void further_entries_come_from_several_lists(void **state)
+{
+    static const char *const also[] = { "native_cpu", "amdgcn-amd-amdhsa" };
+    struct dvi_sycl_flags flags = { 0 };
+    (void)state;
+    make(&(struct dvi_sycl_flags_asked){ .targets = "lnl-m", .also = also, .also_count = 2 },
+         &flags);
+    assert_string_equal(entries_of(&flags, DVI_STEP_COMPILE),
+                        "spir64_gen,spir64,native_cpu,amdgcn-amd-amdhsa");
+    assert_int_equal(flags.warnings.count, 0);
+    dvi_sycl_flags_free(&flags);
+    make(
+        &(struct dvi_sycl_flags_asked){
+            .compiler = DVI_SYCL_ACPP, .raw = true, .also = also, .also_count = 2 },
+        &flags);
+    assert_null(entries_of(&flags, DVI_STEP_COMPILE));
+    assert_non_null(strstr(flags.warnings.items[0], "gets no word of it"));
+    dvi_sycl_flags_free(&flags);
 }
 
 /* S1-1 in the order of S1-1 X. */
@@ -492,6 +582,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(device_list_is_one_argument_directly_behind_its_selector),
         TEST(no_list_stands_anywhere_else),
+        TEST(further_entries_stand_in_the_words_of_every_list),
+        TEST(further_entries_come_from_several_lists),
         TEST(default_is_the_list_of_nineteen),
         TEST(words_are_quoted_as_their_reader_wants),
         TEST(response_file_gives_the_same_arguments_and_replaces_its_own_kind),
