@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
+#include "check/policy.h"
 #include "cli/options.h"
 #include "output/stamp.h"
 
@@ -13,13 +14,13 @@ static const struct dvi_option options[] = {
     { DVI_OPTION_POLICY_KEY, "targets", 0, DVI_VALUE_TEXT, "T[,T]",
       "a native image for each, in every module: names, IP versions, families, default-intel",
       "targets" },
-    { DVI_OPTION_POLICY_KEY, "fallback", 0, DVI_VALUE_TEXT, "T[,T]",
+    { DVI_OPTION_POLICY_KEY, "fallback", 0, DVI_VALUE_PORTABLE, "T[,T]",
       "portable images that every module must have as well, such as spir64", "fallback" },
     { DVI_OPTION_POLICY_KEY, "compression", 0, DVI_VALUE_CHOICE, "required|any",
       "whether an image of 512 bytes or more may be stored raw", "compression" },
     { DVI_OPTION_POLICY_KEY, "extra-targets", 0, DVI_VALUE_CHOICE, "deny|allow",
       "whether an image may be for a target that is not listed", "extra-targets" },
-    { DVI_OPTION_POLICY_KEY, "sub-group-sizes", 0, DVI_VALUE_TEXT, "targets|any|N[,N]",
+    { DVI_OPTION_POLICY_KEY, "sub-group-sizes", 0, DVI_VALUE_WORD, "targets|any|N[,N]",
       "sizes that kernels may require: what every target accepts, any, or these",
       "sub-group-sizes" },
     { DVI_OPTION_POLICY_KEY, "features", 0, DVI_VALUE_CHOICE, "targets|any",
@@ -29,12 +30,12 @@ static const struct dvi_option options[] = {
     { DVI_OPTION_POLICY_KEY, "ratchet", 0, DVI_VALUE_FILE, "FILE",
       "kernels that may still use scratch, and how much; the list may only shrink",
       "scratch.ratchet" },
-    { DVI_OPTION_POLICY_KEY, "gap", 0, DVI_VALUE_TEXT, "\"PATTERN without T[,T]: REASON\"",
+    { DVI_OPTION_POLICY_KEY, "gap", 0, DVI_VALUE_WORD, "\"PATTERN without T[,T]: REASON\"",
       "images known to be missing, by kernel name; or by unit, as \"unit:PATTERN\"; repeatable",
       "gaps" },
-    { DVI_OPTION_POLICY_KEY, "rules", 0, DVI_VALUE_TEXT, "NAME=on|off|error|warning|note[,...]",
+    { DVI_OPTION_POLICY_KEY, "rules", 0, DVI_VALUE_RULES, "NAME=on|off|error|warning|note[,...]",
       "switch rules, or set how severe they are", "rules" },
-    { DVI_OPTION_POLICY_KEY, "no-rule", 0, DVI_VALUE_TEXT, "NAME[,NAME]",
+    { DVI_OPTION_POLICY_KEY, "no-rule", 0, DVI_VALUE_RULES, "NAME[,NAME]",
       "switch rules off", "no-rule" },
     { DVI_OPTION_POLICY_KEY, "baseline", 0, DVI_VALUE_FILE, "FILE",
       "findings that are accepted, exactly as listed", "baseline" },
@@ -59,54 +60,6 @@ static enum dvi_exit complain(const struct devimg_error *err, enum dvi_exit stat
 {
     dvi_complain(err);
     return status;
-}
-
-/* A policy that cannot be understood is wrong usage; one that cannot be read is not. */
-static enum dvi_exit status_of(const struct devimg_error *err)
-{
-    const bool wrong = err->status == DEVIMG_MALFORMED || err->status == DEVIMG_TRUNCATED ||
-                       err->status == DEVIMG_UNSUPPORTED;
-    return wrong ? DVI_EXIT_USAGE : DVI_EXIT_UNREADABLE;
-}
-
-/* Wrong values are said of the option: "--targets: no table has ...". */
-static enum dvi_exit refuse(const struct dvi_line *line, const struct dvi_option *option,
-                            const struct devimg_error *err)
-{
-    const size_t size = strlen(option->key);
-    const bool named = strncmp(err->text, option->key, size) == 0 && err->text[size] == ':';
-    if (status_of(err) != DVI_EXIT_USAGE)
-        return complain(err, DVI_EXIT_UNREADABLE);
-    if (strcmp(err->source, option->key) != 0 && err->source[0] != '\0')
-        return complain(err, DVI_EXIT_USAGE); /* a file that the option names */
-    return dvi_usage(line->command, "--%s: %s", option->name,
-                     named ? err->text + size + 1 + strspn(err->text + size + 1, " ") : err->text);
-}
-
-static enum dvi_exit read_policy(const struct dvi_line *line, struct devimg_policy *policy)
-{
-    struct devimg_error err = { 0 };
-    const struct dvi_setting *file = dvi_line_get(line, POLICY);
-    if (file != NULL && devimg_policy_load(policy, file->text, &err) != DEVIMG_OK)
-        return complain(&err, status_of(&err));
-    for (size_t i = 0; i < line->settings.count; i++) {
-        const struct dvi_setting *s = &line->settings.items[i];
-        if (s->option->key != NULL &&
-            devimg_policy_set(policy, s->option->key, s->text, &err) != DEVIMG_OK)
-            return refuse(line, s->option, &err);
-    }
-    return DVI_EXIT_OK;
-}
-
-/* A pass that nothing was asked for must not look like one that something was. */
-static bool is_unasked(const struct dvi_line *line)
-{
-    for (size_t i = 0; i < line->settings.count; i++)
-        if (line->settings.items[i].option->key != NULL ||
-            line->settings.items[i].option->id == POLICY ||
-            line->settings.items[i].option->id == WRITE_RATCHET)
-            return false;
-    return true;
 }
 
 static void check_file(struct dvi_line *line, struct devimg_report *report, const char *path)
@@ -148,7 +101,7 @@ static enum dvi_exit check(struct dvi_line *line, struct devimg_report *report)
     const int force = dvi_line_get(line, FORCE) != NULL;
     if (ratchet != NULL &&
         devimg_report_write_ratchet(report, ratchet->text, force, &err) != DEVIMG_OK)
-        return complain(&err, status_of(&err));
+        return complain(&err, dvi_policy_exit(&err));
     if (baseline != NULL && devimg_report_write_baseline(report, baseline->text, &err) != DEVIMG_OK)
         return complain(&err, DVI_EXIT_UNREADABLE);
     return status;
@@ -189,6 +142,22 @@ static void refused(const struct dvi_line *line)
     (void)remove_stamps(line);
 }
 
+/* A pass that nothing was asked for must not look like one that something was. */
+static void note_unasked(struct dvi_line *line, const struct devimg_policy *policy)
+{
+    if (dvi_policy_asks(policy))
+        return;
+    const bool damage = policy->rules[DVI_RULE_damaged] != DVI_SETTING_OFF;
+    const bool registration = policy->rules[DVI_RULE_registration] != DVI_SETTING_OFF;
+    line->out.unasked = damage && registration ? "nothing but damage and registration"
+                        : damage               ? "nothing but damage"
+                        : registration         ? "nothing but registration"
+                                               : "nothing";
+    if (line->out.json)
+        fprintf(stderr, "devimg check: asked for %s (ask with --targets or --policy)\n",
+                line->out.unasked);
+}
+
 static enum dvi_exit run(struct dvi_line *line)
 {
     struct devimg_error err = { 0 };
@@ -196,25 +165,24 @@ static enum dvi_exit run(struct dvi_line *line)
     const bool removed = remove_stamps(line);
     if (line->words.count == 0)
         return dvi_usage(line->command, "name a file");
+    if (dvi_line_has(line, FORCE) && !dvi_line_has(line, WRITE_RATCHET))
+        return dvi_usage(line->command, "--force goes with --write-ratchet");
     if (!removed)
         return DVI_EXIT_UNREADABLE;
     line->out.verdict = true;
     line->out.strict = dvi_line_has(line, STRICT);
     if (devimg_policy_new(&policy, &err) != DEVIMG_OK)
         return complain(&err, DVI_EXIT_UNREADABLE);
-    line->out.unasked = is_unasked(line);
-    if (line->out.unasked && line->out.json)
-        fputs("devimg check: no policy and no targets were given: only damage and registration are "
-              "looked at\n",
-              stderr);
     enum dvi_exit status = DVI_EXIT_OK;
     if (dvi_line_get(line, WRITE_RATCHET) != NULL && /* unless the policy says otherwise */
         devimg_policy_set(policy, "scratch", "none", &err) != DEVIMG_OK)
         status = complain(&err, DVI_EXIT_UNREADABLE);
     if (status == DVI_EXIT_OK)
-        status = read_policy(line, policy);
-    if (status == DVI_EXIT_OK)
+        status = dvi_line_policy(line, POLICY, policy);
+    if (status == DVI_EXIT_OK) {
+        note_unasked(line, policy);
         status = check_with(line, policy);
+    }
     devimg_policy_free(policy);
     return status;
 }
@@ -233,6 +201,14 @@ const struct dvi_command dvi_command_check = {
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .reads_files = true,
+    .exits = {
+        "every file passes; notes and, without --strict, warnings do not fail",
+        "an error was found, damage included; with --strict also a warning",
+        "wrong usage; or the policy, or a list that it or an option names, says what it cannot say: a "
+        "wrong key, value or line",
+        "a file, the policy or a list it names could not be opened, or an output could not be written, "
+        "or would have replaced a file that devimg did not write",
+    },
     .examples =
         "devimg check build/libfoo.so --targets default-intel --fallback spir64 --compression "
         "required\tEvery default Intel GPU has native code, a fallback is there, nothing is raw.\n"
