@@ -44,6 +44,7 @@ from ocloc_install import OclocInstall  # noqa: E402
 from meson_package import MesonPackage  # noqa: E402
 from offload import Offload  # noqa: E402
 from shell import Shell  # noqa: E402
+from sycl_anchor import Anchor  # noqa: E402
 from sycl_detect import Detect  # noqa: E402
 from sycl_images import SyclImages  # noqa: E402
 from sycl_doctor import Doctor  # noqa: E402
@@ -258,6 +259,7 @@ def json_calls():
     yield ["sycl", "doctor"]
     yield ["sycl", "doctor", "--ocloc", "/nowhere/ocloc", "--sycl-ls", "/nowhere/sycl-ls", "--expect-ocloc", "26.35"]
     yield ["sycl", "doctor", "--targets", ""]
+    yield ["sycl", "anchor", "--symbol", "foo_sycl_images", "intel/lib_aot.so", "/nowhere/out.obj"]
     yield ["sycl", "flags"]
     yield ["sycl", "flags", "--syntax", "msvc", "--step", "device-link"]
     yield ["sycl", "flags", "--policy", "flags/skips.yaml", "--unit", "psnr_hvs.cpp", "--unit", "b.cpp"]
@@ -657,6 +659,12 @@ def detect(build, _):
         Detect(build, ROOT, t).all()
 
 
+def anchor(build, _):
+    """tests/sycl_anchor.py: COFF objects with an anchor, linked by lld-link, and every object that is refused."""
+    with tempfile.TemporaryDirectory() as t:
+        Anchor(build, t).all()
+
+
 def sycltargets(build, _):
     """tests/sycl_targets.py: lists of targets, with stand-ins for ocloc and with ocloc itself."""
     with tempfile.TemporaryDirectory() as t:
@@ -745,7 +753,7 @@ def hostile(build, _):
 
 
 SUITES = [unit, cli, schema, facts, tools, readelf, readobj, extract, shapes, metamorphic, examples, exports,
-          damage, odd, edited, offload, windows, detect, sycltargets, syclimages, doctor, oclocinstall, cmake,
+          damage, odd, edited, offload, windows, anchor, detect, sycltargets, syclimages, doctor, oclocinstall, cmake,
           meson, hostile]
 
 

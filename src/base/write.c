@@ -147,27 +147,38 @@ static enum devimg_status write_at(int folder, const char *name, const char *pat
     return st;
 }
 
-enum devimg_status dvi_file_is_ours(const char *path, const char *mark, struct devimg_error *err)
+/* OK: nothing stands there yet, or something that may be replaced. `mark` or `is_kind` is given. */
+static enum devimg_status may_replace(const char *path, const char *mark, dvi_is_kind *is_kind,
+                                      const char *kind, struct devimg_error *err)
 {
     struct dvi_file file = { 0 };
     if (access(path, F_OK) != 0 && errno == ENOENT)
         return DEVIMG_OK;
     DVI_TRY(dvi_file_open(path, path, false, &file, err));
-    const bool ours = file.bytes.size == 0 || dvi_starts_with(file.bytes, mark, strlen(mark));
+    const bool ours =
+        file.bytes.size == 0 ||
+        (mark != NULL ? dvi_starts_with(file.bytes, mark, strlen(mark)) : is_kind(file.bytes));
     dvi_file_close(&file);
     if (ours)
         return DEVIMG_OK;
-    return dvi_fail_plain(
-        err, DEVIMG_IO, path,
-        "is left alone: it does not start with \"%.*s\", so devimg did not write it",
-        (int)strcspn(mark, "\n"), mark);
+    return mark != NULL
+               ? dvi_fail_plain(
+                     err, DEVIMG_IO, path,
+                     "is left alone: it does not start with \"%.*s\", so devimg did not write it",
+                     (int)strcspn(mark, "\n"), mark)
+               : dvi_fail_plain(err, DEVIMG_IO, path,
+                                "is left alone: it is no %s, so devimg did not write it", kind);
 }
 
-enum devimg_status dvi_file_replace(const char *path, const char *mark, dvi_fill *fill,
-                                    const void *context, struct devimg_error *err)
+enum devimg_status dvi_file_is_ours(const char *path, const char *mark, struct devimg_error *err)
+{
+    return may_replace(path, mark, NULL, NULL, err);
+}
+
+static enum devimg_status put_in_place(const char *path, dvi_fill *fill, const void *context,
+                                       struct devimg_error *err)
 {
     bool taken = false;
-    DVI_TRY(dvi_file_is_ours(path, mark, err));
     const char *slash = strrchr(path, '/');
     const char *name = slash != NULL ? slash + 1 : path;
     char *above = strndup(slash != NULL ? path : ".", slash != NULL ? (size_t)(name - path) : 1);
@@ -180,6 +191,21 @@ enum devimg_status dvi_file_replace(const char *path, const char *mark, dvi_fill
     const enum devimg_status st = write_at(folder, name, path, true, fill, context, &taken, err);
     (void)close(folder);
     return st;
+}
+
+enum devimg_status dvi_file_replace(const char *path, const char *mark, dvi_fill *fill,
+                                    const void *context, struct devimg_error *err)
+{
+    DVI_TRY(may_replace(path, mark, NULL, NULL, err));
+    return put_in_place(path, fill, context, err);
+}
+
+enum devimg_status dvi_file_replace_kind(const char *path, dvi_is_kind *is_kind, const char *kind,
+                                         dvi_fill *fill, const void *context,
+                                         struct devimg_error *err)
+{
+    DVI_TRY(may_replace(path, NULL, is_kind, kind, err));
+    return put_in_place(path, fill, context, err);
 }
 
 enum devimg_status dvi_folder_open(const char *path, struct dvi_folder *out,

@@ -27,6 +27,17 @@ DEVIMG_CHECKED enum devimg_status dvi_file_replace(const char *path, const char 
                                                    dvi_fill *fill, const void *context,
                                                    struct devimg_error *err);
 
+typedef bool dvi_is_kind(struct dvi_view file);
+/**
+ * The same for a binary file, which carries no mark: `path` may hold a file of that kind already,
+ * as what a compiler writes.
+ * @param kind  for the message, without "a"
+ */
+DEVIMG_CHECKED enum devimg_status dvi_file_replace_kind(const char *path, dvi_is_kind *is_kind,
+                                                        const char *kind, dvi_fill *fill,
+                                                        const void *context,
+                                                        struct devimg_error *err);
+
 /** A folder that files are written into. Opened once: what becomes of its path later is all one. */
 struct dvi_folder {
     int fd;

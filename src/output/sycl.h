@@ -37,6 +37,14 @@ enum dvi_exit dvi_output_sycl_doctor(struct dvi_output *out, const struct dvi_do
 
 enum dvi_exit dvi_output_sycl_gtest(struct dvi_output *out, const struct dvi_gtest *gtest);
 
+struct dvi_anchor_answer {
+    const char *symbol, *input, *output;
+    const struct devimg_anchored *done;
+    const struct devimg_error *err; /* of a refusal */
+};
+enum dvi_exit dvi_output_sycl_anchor(struct dvi_output *out,
+                                     const struct dvi_anchor_answer *answer);
+
 /** One argument, quoted for a response file: as clang reads it, or as cl and link do. */
 void dvi_quote_word(FILE *file, const char *word, bool msvc);
 /** Write the words as a response file, in place of one that devimg wrote. */
