@@ -172,7 +172,8 @@ static enum devimg_status may_replace(const char *path, const char *mark, dvi_is
                               "devimg did not write it");
     return dvi_fail_plain(
         err, DEVIMG_IO, path,
-        "is left alone: it does not start with \"%s\", so devimg did not write it", mark);
+        "is left alone: it does not start with \"%.*s\", so devimg did not write it",
+        (int)strcspn(mark, "\n"), mark);
 }
 
 enum devimg_status dvi_file_is_ours(const char *path, const char *mark, struct devimg_error *err)
@@ -263,7 +264,8 @@ enum devimg_status dvi_folder_open(const char *path, struct dvi_folder *out,
     if (name == NULL)
         return dvi_fail_memory(err, path);
     int fd = -1;
-    if (mkdir(name, 0777) == 0 || errno == EEXIST)
+    const bool is_new = mkdir(name, 0777) == 0;
+    if (is_new || errno == EEXIST)
         fd = open(name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     const int failure = errno;
     struct stat info;
@@ -274,13 +276,22 @@ enum devimg_status dvi_folder_open(const char *path, struct dvi_folder *out,
     if (fd < 0)
         return dvi_fail_plain(err, DEVIMG_IO, path, "no folder to write into: %s",
                               strerror(failure));
-    *out = (struct dvi_folder){ fd };
+    *out = (struct dvi_folder){ fd, is_new };
     return DEVIMG_OK;
 }
 
 void dvi_folder_close(struct dvi_folder *folder)
 {
     (void)close(folder->fd);
+}
+
+void dvi_folder_end(struct dvi_folder *folder, const char *path)
+{
+    struct stat made, there;
+    if (folder->is_new && fstat(folder->fd, &made) == 0 && lstat(path, &there) == 0 &&
+        made.st_dev == there.st_dev && made.st_ino == there.st_ino)
+        (void)rmdir(path); /* which leaves one that is not empty */
+    dvi_folder_close(folder);
 }
 
 /* What stands at `name` and may not be replaced; NULL: nothing. */

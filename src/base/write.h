@@ -59,12 +59,15 @@ DEVIMG_CHECKED enum devimg_status dvi_file_update(const char *path, const char *
 /** A folder that files are written into. Opened once: what becomes of its path later is all one. */
 struct dvi_folder {
     int fd;
+    bool is_new; /* opening made it */
 };
 
 /** Open a folder, or make it; a link to one is not followed. IO. */
 DEVIMG_CHECKED enum devimg_status dvi_folder_open(const char *path, struct dvi_folder *out,
                                                   struct devimg_error *err);
 void dvi_folder_close(struct dvi_folder *folder);
+/** dvi_folder_close(); a folder that opening made at `path`, and that is still empty, is gone. */
+void dvi_folder_end(struct dvi_folder *folder, const char *path);
 
 /**
  * Write the file `name` of a folder, which appears there whole or not at all. A link in its place

@@ -236,6 +236,21 @@ bool dvi_policy_needs_kernels(const struct devimg_policy *policy)
     return false;
 }
 
+bool dvi_policy_asks(const struct devimg_policy *policy)
+{
+    static const enum dvi_rule_index without[] = { DVI_RULE_damaged, DVI_RULE_registration,
+                                                   DVI_RULE_gaps, DVI_RULE_unmeasured,
+                                                   DVI_RULE_baseline };
+    for (size_t i = 0; i < DVI_RULE_COUNT; i++) {
+        bool counts = true;
+        for (size_t k = 0; k < sizeof without / sizeof *without; k++)
+            counts = counts && without[k] != i;
+        if (counts && is_wanted(policy, i))
+            return true;
+    }
+    return false;
+}
+
 /* ---- a file's records as arrays ---- */
 
 struct tables {

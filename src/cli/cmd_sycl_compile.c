@@ -352,6 +352,13 @@ const struct dvi_command dvi_command_sycl_compile = {
         "Exit status 77: there is nothing to compile (no unit, no compiler), with the reason.",
     .options = options,
     .option_count = sizeof options / sizeof *options,
+    .exits = {
+        "every unit compiles for every target, but for declared gaps; or --skip-if-configured found all configured",
+        "some do not, or the compiler of some is missing",
+        "wrong usage: stderr says what",
+        "the build, a unit or the policy could not be read, or a result could not be written",
+    },
+    .skipped = "there is nothing to compile: no unit, no compiler, no target; the first line says why",
     .examples =
         "devimg sycl compile --build build -j 4\tEvery SYCL unit of a build for the 19 default "
         "Intel GPUs.\n"

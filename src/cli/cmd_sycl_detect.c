@@ -51,7 +51,7 @@ static const struct dvi_option options[] = {
       "write key=value lines for Meson's keyval module", NULL },
     { PYTHON, "python", 0, DVI_VALUE_FILE, "FILE",
       "write a module with compiled_features()", NULL },
-    { PREFIX, "prefix", 0, DVI_VALUE_TEXT, "NAME",
+    { PREFIX, "prefix", 0, DVI_VALUE_WORD, "NAME",
       "of macros and variables (default DEVIMG_SYCL)", NULL },
 };
 /* clang-format on */
@@ -149,7 +149,13 @@ const struct dvi_command dvi_command_sycl_detect = {
         "for auto, and for --gpus. One that fails or hangs is not believed.",
     .options = options,
     .option_count = sizeof options / sizeof *options,
-    .unlisted = DVI_UNLISTED(DVI_OPTION_VERBOSE),
+    .unlisted = DVI_UNLISTED(DVI_OPTION_VERBOSE) | DVI_UNLISTED(DVI_OPTION_COLOR),
+    .exits = {
+        "the answer was given, ON or OFF",
+        "--require-cpu, and no CPU device code is compiled",
+        "wrong usage: stderr says what",
+        "a file could not be written, or would have replaced one that devimg did not write",
+    },
     .examples =
         "devimg sycl detect --gpus\tGPUs and CPU of this machine, as entries of "
         "-fsycl-targets.\n"

@@ -40,7 +40,7 @@ static const struct dvi_option options[] = {
       "only the words of this step, one a line (default: all steps, each below its name)", NULL },
     { TARGETS, "targets", 0, DVI_VALUE_TEXT, "T[,T]",
       "native images for these (default: those of the policy, else default-intel); \"\": JIT only", NULL },
-    { FALLBACK, "fallback", 0, DVI_VALUE_TEXT, "T[,T]",
+    { FALLBACK, "fallback", 0, DVI_VALUE_PORTABLE, "T[,T]",
       "portable images beside them (default: those of the policy, else spir64); \"\": none", NULL },
     { ALSO, "also", 0, DVI_VALUE_TEXT, "ENTRY[,ENTRY]",
       "further entries of -fsycl-targets, such as native_cpu or nvptx64-nvidia-cuda; repeatable", NULL },
@@ -54,9 +54,9 @@ static const struct dvi_option options[] = {
       "arithmetic in kernels as on the host: no contraction, exact division and square root", NULL },
     { POLICY, "policy", 0, DVI_VALUE_FILE, "FILE",
       "the policy that devimg check takes (YAML): its targets, fallback, and gaps of units", NULL },
-    { GAP, "gap", 0, DVI_VALUE_TEXT, "\"PATTERN without T[,T]: REASON\"",
+    { GAP, "gap", 0, DVI_VALUE_WORD, "\"PATTERN without T[,T]: REASON\"",
       "a gap as in the policy, by unit (\"unit:PATTERN\"); repeatable", NULL },
-    { UNIT, "unit", 0, DVI_VALUE_TEXT, "NAME",
+    { UNIT, "unit", 0, DVI_VALUE_WORD, "NAME",
       "the source file that is compiled: without the targets that gaps name; repeatable with --format json", NULL },
     { RESPONSE, "response", 0, DVI_VALUE_FILE, "FILE",
       "write the words of --step as a response file, instead of printing them", NULL },
@@ -65,6 +65,12 @@ static const struct dvi_option options[] = {
     { LINT_LINE, "lint-line", 0, DVI_VALUE_NONE, NULL,
       "judge WORDS, which are one command line", NULL },
     { STRICT, "strict", 0, DVI_VALUE_NONE, NULL, "with --lint: warnings fail as well", NULL },
+    { DVI_OPTION_COLOR, "color", 0, DVI_VALUE_CHOICE, "auto|always|never",
+      "with --lint: colours: on a terminal unless NO_COLOR is set (default), always, never", NULL },
+    { DVI_OPTION_QUIET, "quiet", 'q', DVI_VALUE_NONE, NULL,
+      "with --lint: only the first line of the answer", NULL },
+    { DVI_OPTION_VERBOSE, "verbose", 'v', DVI_VALUE_NONE, NULL,
+      "with --lint: fold nothing", NULL },
 };
 /* clang-format on */
 
@@ -257,7 +263,7 @@ static enum dvi_exit with_policy(struct dvi_line *line)
     if (st == DEVIMG_OK)
         status = make_words(line, policy);
     else
-        status = complain(&err, st == DEVIMG_MALFORMED ? DVI_EXIT_USAGE : DVI_EXIT_UNREADABLE);
+        status = dvi_complain_of_list(&err);
     devimg_policy_free(policy);
     return status;
 }
@@ -268,8 +274,11 @@ static enum dvi_exit words(struct dvi_line *line)
     if (line->words.count > 0)
         return dvi_usage(line->command, "%s: words are for --lint and --lint-line",
                          line->words.items[0]);
-    if (dvi_line_has(line, STRICT))
-        return dvi_usage(line->command, "--strict is for --lint and --lint-line");
+    static const int of_lint[] = { STRICT, DVI_OPTION_COLOR, DVI_OPTION_QUIET, DVI_OPTION_VERBOSE };
+    for (size_t i = 0; i < sizeof of_lint / sizeof *of_lint; i++)
+        if (dvi_line_has(line, of_lint[i]))
+            return dvi_usage(line->command, "--%s is for --lint and --lint-line",
+                             dvi_line_get(line, of_lint[i])->option->name);
     if (dvi_line_has(line, RESPONSE) && !dvi_line_has(line, STEP))
         return dvi_usage(line->command, "--response: name the --step that it is for");
     if (dvi_line_has(line, UNIT) && !policy)
@@ -309,7 +318,7 @@ static enum dvi_exit lint(struct dvi_line *line)
     const enum dvi_exit status =
         st == DEVIMG_OK
             ? dvi_output_sycl_lint(&line->out, &found, path != NULL ? path : "command line")
-            : complain(&err, DVI_EXIT_UNREADABLE);
+            : dvi_complain_of_list(&err);
     dvi_lint_free(&found);
     return status;
 }
@@ -339,6 +348,13 @@ const struct dvi_command dvi_command_sycl_flags = {
         "line itself. Errors make the exit status 1.",
     .options = options,
     .option_count = sizeof options / sizeof *options,
+    .exits = {
+        "done; with --lint: no errors",
+        "with --lint: errors, or warnings with --strict",
+        "wrong usage: an unknown name, what the compiler cannot do, a skip where there can be none; or "
+        "a list or policy that an option names is not what it should be",
+        "a file could not be read or written",
+    },
     .examples =
         "devimg sycl flags\tAll steps for the 19 default Intel GPUs.\n"
         "devimg sycl flags --targets dg2-g10,bmg-g21 --step compile --response aot.rsp\tFor "

@@ -125,6 +125,12 @@ const struct dvi_command dvi_command_sycl_header = {
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .unlisted = DVI_UNLISTED(DVI_OPTION_VERBOSE),
+    .exits = {
+        "written, or up to date",
+        "the list is refused: nothing is written; --check: the file is another one",
+        "wrong usage: stderr says what",
+        "the file could not be read or written",
+    },
     .examples =
         "devimg sycl header -o include/devimg_sycl.h\tFor the 19 default Intel GPUs: 16 and 32.\n"
         "devimg sycl header --targets tgllp,dg2-g10 --prefix FOO -o foo_sycl.h\t"

@@ -114,6 +114,12 @@ const struct dvi_command dvi_command_sycl_probe = {
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .unlisted = DVI_UNLISTED(DVI_OPTION_VERBOSE),
+    .exits = {
+        "what was measured is as in the tables, or new",
+        "something differs or could not be measured; nothing was measured; nobody knows a name; --expect-all: this ocloc does not know one",
+        "wrong usage: stderr says what",
+        "no ocloc could be asked, or the answer could not be written",
+    },
     .examples =
         "devimg sycl probe\tThe 19 default Intel GPUs, with the ocloc in PATH.\n"
         "devimg sycl probe --targets pvc,dg2-g10 --ocloc ./ocloc --expect-all\tTwo targets, with a "

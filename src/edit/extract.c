@@ -11,6 +11,7 @@
 
 struct devimg_extraction {
     struct dvi_folder folder;
+    const char *path; /* of the folder */
     struct devimg_extract_opts opts;
     struct dvi_arena arena;
     struct dvi_prefixes prefixes;
@@ -388,8 +389,12 @@ enum devimg_status devimg_extraction_new(const char *folder, const struct devimg
     if (given > 0)
         memcpy(&extraction->opts, opts,
                given < sizeof extraction->opts ? given : sizeof extraction->opts);
-    const enum devimg_status status = dvi_folder_open(folder, &extraction->folder, err);
+    extraction->path = dvi_arena_copy(&extraction->arena, folder);
+    const enum devimg_status status = extraction->path != NULL
+                                          ? dvi_folder_open(folder, &extraction->folder, err)
+                                          : dvi_fail_memory(err, folder);
     if (status != DEVIMG_OK) {
+        dvi_arena_free(&extraction->arena);
         free(extraction);
         return status;
     }
@@ -412,7 +417,7 @@ void devimg_extraction_free(struct devimg_extraction *extraction)
 {
     if (extraction == NULL)
         return;
-    dvi_folder_close(&extraction->folder);
+    dvi_folder_end(&extraction->folder, extraction->path);
     dvi_prefixes_free(&extraction->prefixes);
     DVI_LIST_FREE(&extraction->items);
     dvi_arena_free(&extraction->arena);

@@ -54,9 +54,6 @@ static void print_verdict(struct dvi_output *out, bool failing)
     dvi_style_on(out, failing ? DVI_RED : DVI_GREEN);
     fputs(failing ? "FAIL" : "pass", out->file);
     dvi_style_off(out);
-    if (!failing && out->unasked)
-        fputs(", asked for nothing but damage and registration (ask with --targets or --policy)",
-              out->file);
 }
 
 static void check_text(struct dvi_output *out, const struct devimg_file *file, const char *path,
@@ -69,6 +66,8 @@ static void check_text(struct dvi_output *out, const struct devimg_file *file, c
     } else {
         dvi_output_heading(out, path);
         print_verdict(out, failing);
+        if (!failing && out->unasked != NULL)
+            fprintf(out->file, ", asked for %s (ask with --targets or --policy)", out->unasked);
         dvi_print_severities(out->file, findings);
         if (!failing)
             print_coverage(out->file, &s);

@@ -8,6 +8,7 @@
 #include "output/escape.h"
 #include "output/form.h"
 #include "output/record.h"
+#include "output/summary.h"
 #include "output/text.h"
 #include "target/target.h"
 
@@ -159,6 +160,8 @@ static void kernels_text(struct dvi_output *out, const char *path, const struct 
         dvi_print_count(out->file, count, "kernel");
     if (rows->count < count)
         fprintf(out->file, ", %zu shown", rows->count);
+    if (rows->count == 0 && count > 0 && !dvi_print_targets(out->file, rows->file))
+        dvi_output_memory(out);
     dvi_style_off(out);
     putc('\n', out->file);
     if (out->quiet)

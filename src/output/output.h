@@ -26,7 +26,9 @@ struct dvi_output {
     unsigned verbose;
     bool verdict; /* `check`: every record passes or fails */
     bool strict;  /* warnings fail as well */
-    bool unasked; /* `check`: no policy, so that a pass proves little; said in its first line */
+    /* `check`: the policy asks for no more than this, so that a pass proves little; said in its first
+     * line; NULL: it does */
+    const char *unasked;
     /* the rest is for output/ */
     struct dvi_json j;
     uint64_t record_count, note_count, warning_count, error_count;

@@ -6,6 +6,7 @@
 
 #include "base/compare.h"
 #include "check/stored_raw.h"
+#include "output/escape.h"
 
 /* An image as it is sorted: by class, target, format; then by module and place in the file. */
 struct row {
@@ -247,4 +248,34 @@ const char *dvi_module_target(const struct devimg_file *file, const struct devim
             return target;
     }
     return NULL;
+}
+
+/* Whether an earlier group has the target: the groups of one target stand in several classes. */
+static bool is_told(const struct dvi_summary *s, size_t index)
+{
+    const char *target = s->groups.items[index].first->target;
+    for (size_t i = 0; i < index; i++)
+        if (s->groups.items[i].first->target != NULL &&
+            strcmp(s->groups.items[i].first->target, target) == 0)
+            return true;
+    return false;
+}
+
+bool dvi_print_targets(FILE *out, const struct devimg_file *file)
+{
+    enum { MOST = 64 }; /* of a hostile file */
+    struct dvi_summary s = { 0 };
+    const bool ok = dvi_summarize(file, &s);
+    size_t printed = 0;
+    for (size_t i = 0; i < s.groups.count && i < MOST && ok; i++) {
+        const char *target = s.groups.items[i].first->target;
+        if (target == NULL || is_told(&s, i))
+            continue;
+        fputs(printed++ == 0 ? "; the targets are " : " ", out);
+        dvi_escape(out, target);
+    }
+    if (s.groups.count > MOST)
+        fputs(" ...", out);
+    dvi_summary_free(&s);
+    return ok;
 }

@@ -3,6 +3,8 @@
 #ifndef DVI_OUTPUT_SUMMARY_H
 #define DVI_OUTPUT_SUMMARY_H
 
+#include <stdio.h>
+
 #include "base/arena.h"
 
 /** How an image gets to run; the order of the rows. */
@@ -54,6 +56,9 @@ struct dvi_summary {
 /** @return false: out of memory. Free it in either case. */
 bool dvi_summarize(const struct devimg_file *file, struct dvi_summary *out);
 void dvi_summary_free(struct dvi_summary *summary);
+/** "; the targets are dg2-g10 tgllp spir64", where images state one: what may be asked for where
+ *  nothing was found. @return false: out of memory. */
+bool dvi_print_targets(FILE *out, const struct devimg_file *file);
 
 /**
  * The targets of a module, each once: NULL behind the last. `*at` starts at 0. A module has few
