@@ -92,8 +92,7 @@ bool dvi_packed_starts(struct dvi_view v);
 
 /**
  * The image that starts `v`, where no table says how long it is: a zstd frame, an ocloc archive,
- * an ELF, a SPIR-V module, or bitcode (which takes all of `v`). MALFORMED: nothing known starts
- * here; TRUNCATED: it goes on past `v`.
+ * an ELF, a SPIR-V module, an offload binary, or bitcode. MALFORMED: nothing known starts here; TRUNCATED: it goes on past `v`.
  */
 DEVIMG_CHECKED enum devimg_status dvi_packed_first(struct dvi_view v, struct dvi_view *out,
                                                    struct devimg_error *err);

@@ -479,9 +479,7 @@ static enum devimg_status describe_row(struct describing *d, const struct dvi_bu
         }
         const struct dvi_view one = bundle->first != NULL ? bundle->first(rest) : rest;
         DVI_TRY(describe_container(d, bundle, placed, one, index, err));
-        rest = dvi_from(rest, one.size);
-        while (rest.size > 0 && rest.data[0] == 0)
-            rest = dvi_from(rest, 1);
+        rest = dvi_behind_zeros(dvi_from(rest, one.size));
     }
     return DEVIMG_OK;
 }
