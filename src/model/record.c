@@ -237,6 +237,8 @@ static enum devimg_status finish_images(struct reading *r, struct devimg_error *
         .failures = calloc(count + 1, sizeof *job.failures),
     };
     enum devimg_status status;
+    for (unsigned w = 0; job.workers != NULL && w < threads; w++)
+        job.workers[w].arena.budget = &r->file->kept;
     if (job.stored == NULL || job.described == NULL || job.workers == NULL || job.failures == NULL)
         status = dvi_fail_memory(err, r->name);
     else
@@ -300,7 +302,8 @@ static enum devimg_status begin_record(struct devimg_file *file, const struct pa
         .found = { .arena = &file->arena,
                    .image = found_image,
                    .damage = found_damage,
-                   .names_left = file->opts.max_kernels },
+                   .named = &file->named,
+                   .most_names = file->opts.max_kernels },
         .file = file,
         .name = name,
         .size = bytes.size,
