@@ -229,6 +229,25 @@ class CMakePackage:
                 done, said = self.run(["cc", "-Werror=undef", "-Werror", "-I", b, "-c", source, "-o", self.path("t.o")])
                 self.say(status == 0 and done == 0, "S0-16: %s, %s" % (name, request), out, said)
 
+    def size_header(self):
+        """S1-31: whatever the list of this build, size 8 does not compile; without Xe2 in the list of the project, it does."""
+        source = '#include "devimg_sycl.h"\nint main() { return [](int i) DEVIMG_SUB_GROUP_SIZE(%d) { return i; }(0); }\n'
+        for size in (8, 16):
+            self.write("k%d.cpp" % size, source % size)
+        text = "".join('add_executable(k%d "%s")\n' % (size, self.path("k%d.cpp" % size)) for size in (8, 16))
+        for call, shown, eight in (("", "16, 32, which 19 targets", False), ("TARGETS", "for one device or none", False),
+                                   ("TARGETS tgllp", "for one device or none", False), ("TARGETS tgllp dg2-g10 OUTPUT gen/devimg_sycl.h", "8, 16, 32, which 2 targets", True)):
+            status, out, b = self.project("sizes", text + "devimg_sycl_header(%s FOR k8 k16)\n" % call, "-DDEVIMG_SYCL_AOT_TARGETS=dg2-g10,tgllp",
+                                          languages="CXX")
+            self.say(status == 0 and shown in out, "devimg_sycl_header(%s)" % call, out)
+            for size in (8, 16):
+                status, said = self.run(["cmake", "--build", b, "--target", "k%d" % size])
+                self.say((status == 0) == (size == 16 or eight) and (status == 0 or "sub-group size 8: refused by lnl-m" in said),
+                         "S1-31: devimg_sycl_header(%s): %d" % (call, size), said)
+        for call, why in (("TARGETS nope", "nope"), ("FOR nobody", "no target nobody"), ("PREFIX 1a", "identifier"), ("WHAT", "not understood: WHAT")):
+            status, out, _ = self.project("wrong", "devimg_sycl_header(%s)\n" % call)
+            self.say(status == 1 and why in out, "devimg_sycl_header(%s) is refused" % call, out)
+
     def cpu_tests(self):
         text = ("devimg_sycl_detect(REQUEST %s)\nset(list a)\ndevimg_cpu_tests(NAME \"CLI tests\" LIST list NAMES mini cli)\n"
                 "add_custom_target(tool ALL COMMAND ${CMAKE_COMMAND} -E touch tool.built)\nadd_test(NAME one COMMAND ${CMAKE_COMMAND} -E true)\n"
@@ -485,6 +504,7 @@ class CMakePackage:
         self.cross()
         self.detect()
         self.cpu_tests()
+        self.size_header()
         self.words()
         missing = [t for t in NEEDED if not shutil.which(t)]
         if missing or self.build.sanitized:  # the program is the same; what is built with it needs no second look

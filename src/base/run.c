@@ -177,9 +177,6 @@ static void signal_all(const struct child *child, int number)
 static void finish(struct child *child, struct dvi_ran *out)
 {
     int status = 0;
-    for (size_t i = 0; i < STREAMS; i++)
-        if (child->ends[i] >= 0)
-            (void)close(child->ends[i]);
     if (!child->ended) {
         const struct timespec pause = { .tv_nsec = 1000000 };
         child->end = later(GRACE);
@@ -190,6 +187,9 @@ static void finish(struct child *child, struct dvi_ran *out)
     signal_all(child, SIGKILL);
     while (waitpid(child->pid, &status, 0) < 0 && errno == EINTR)
         continue;
+    for (size_t i = 0; i < STREAMS; i++) /* only now: what it prints while it tidies up is no end */
+        if (child->ends[i] >= 0)
+            (void)close(child->ends[i]);
     out->timed_out = !child->ended;
     out->exit_code = child->ended && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
@@ -256,6 +256,31 @@ const char *dvi_said(const char *text, size_t most, struct dvi_arena *arena)
         size--;
     line[size] = '\0';
     return line;
+}
+
+const char *dvi_ran_words(const struct dvi_ran *ran, struct dvi_arena *arena)
+{
+    enum { MOST = 400 };
+    const char *first = dvi_said(ran->output, MOST, arena);
+    const char *second = dvi_said(ran->errors, MOST, arena);
+    if (first == NULL || second == NULL)
+        return NULL;
+    return dvi_arena_format(arena, "%s%s%s%s", first[0] != '\0' || second[0] != '\0' ? ": " : "",
+                            first, first[0] != '\0' && second[0] != '\0' ? " " : "", second);
+}
+
+const char *dvi_ran_ended(const struct dvi_ran *ran, const char *what, unsigned seconds,
+                          struct dvi_arena *arena)
+{
+    const char *words = dvi_ran_words(ran, arena);
+    if (words == NULL)
+        return NULL;
+    if (ran->timed_out)
+        return dvi_arena_format(arena, "%s: did not end within %u s and was stopped%s", what,
+                                seconds, words);
+    if (ran->exit_code < 0)
+        return dvi_arena_format(arena, "%s: crashed%s", what, words);
+    return dvi_arena_format(arena, "%s: exit status %d%s", what, ran->exit_code, words);
 }
 
 /* 0: a file that may be run; else an errno. */

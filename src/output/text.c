@@ -9,7 +9,7 @@
 #include "output/escape.h"
 
 /* A longer text than the widest column runs over: padding every row to it would multiply it. */
-enum { MAX_COLUMNS = 16, GAP = 2, WIDEST = 120 };
+enum { MAX_COLUMNS = 64, GAP = 2, WIDEST = 120 };
 
 struct dvi_table {
     FILE *file;

@@ -207,9 +207,29 @@ static void response_file_gives_the_same_arguments_and_replaces_its_own_kind(voi
         }
         dvi_sycl_flags_free(&flags);
     }
+}
+
+/* Also one whose words could be devimg's. */
+static void response_file_of_somebody_else_is_left_alone(void **state)
+{
+    static const char *const texts[] = { "mine\n", "-fsycl\n-O3\n", "\n-fsycl\n",
+                                         "--offload-compress\n--offload-compression-level=22\n" };
+    struct dvi_sycl_flags flags = { 0 };
+    (void)state;
     make(&(struct dvi_sycl_flags_asked){ 0 }, &flags);
-    const char *other = file_of("mine.txt", "mine\n", 5);
-    assert_int_equal(dvi_output_sycl_response(other, &flags.steps[0], false, &err), DEVIMG_IO);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        char after[64] = "";
+        const char *path = file_of("mine.rsp", texts[i], strlen(texts[i]));
+        assert_int_equal(dvi_output_sycl_response(path, &flags.steps[0], false, &err), DEVIMG_IO);
+        assert_non_null(strstr(err.text, "is left alone"));
+        FILE *file = fopen(path, "r");
+        assert_non_null(file);
+        assert_int_equal(fread(after, 1, sizeof after - 1, file), strlen(texts[i]));
+        assert_int_equal(fclose(file), 0);
+        assert_string_equal(after, texts[i]);
+    }
+    const char *empty = file_of("mine.rsp", "", 0);
+    assert_int_equal(dvi_output_sycl_response(empty, &flags.steps[0], false, &err), DEVIMG_OK);
     dvi_sycl_flags_free(&flags);
 }
 
@@ -351,10 +371,118 @@ static void four_megabytes_of_unknown_names_take_seconds(void **state)
     const clock_t start = clock();
     assert_int_equal(dvi_lint_commands(path, NULL, 0, &lint, &err), DEVIMG_OK);
     assert_true((double)(clock() - start) / CLOCKS_PER_SEC < 60);
-    assert_int_equal(lint.findings.count, DVI_LINT_MOST);
-    assert_string_equal(lint.findings.items[DVI_LINT_MOST - 1].finding.code, "more-findings");
-    assert_int_equal(lint.findings.items[DVI_LINT_MOST - 1].finding.severity, DEVIMG_ERROR);
+    assert_int_equal(lint.findings.count, DVI_LINT_MOST + 1);
+    assert_string_equal(lint.findings.items[DVI_LINT_MOST].finding.code, "more-findings");
+    assert_int_equal(lint.findings.items[DVI_LINT_MOST].finding.severity, DEVIMG_ERROR);
     dvi_lint_free(&lint);
+}
+
+/* A line with one note (images stored raw), `raw` times; then one with one error (an unknown name),
+ * `wrong` times; then one that cannot be read, `unread` times. */
+static void lint_many(unsigned raw, unsigned wrong, unsigned unread, struct dvi_lint *lint)
+{
+    static const char *const lines[] = {
+        "{\"file\":\"a\",\"command\":\"icpx -fsycl -fsycl-targets=intel_gpu_bmg_g21,spir64\"}",
+        "{\"file\":\"a\",\"command\":\"icpx -fsycl -fsycl-targets=spir64,nonsense\"}", "7"
+    };
+    const unsigned counts[] = { raw, wrong, unread };
+    const char *path = path_of("c.json");
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    for (unsigned kind = 0, n = 0; kind < 3; kind++)
+        for (unsigned i = 0; i < counts[kind]; i++)
+            fprintf(file, "%s%s\n", n++ == 0 ? "[" : ",", lines[kind]);
+    fputs("]", file);
+    assert_int_equal(fclose(file), 0);
+    assert_int_equal(dvi_lint_commands(path, NULL, 0, lint, &err), DEVIMG_OK);
+}
+
+static const struct devimg_finding *last_finding(const struct dvi_lint *lint, size_t back)
+{
+    assert_true(lint->findings.count > back);
+    return &lint->findings.items[lint->findings.count - 1 - back].finding;
+}
+
+static size_t errors_of(const struct dvi_lint *lint)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < lint->findings.count; i++)
+        count += lint->findings.items[i].finding.severity == DEVIMG_ERROR;
+    return count;
+}
+
+static void no_error_is_lost_past_ten_thousand_findings(void **state)
+{
+    struct dvi_lint lint = { 0 };
+    (void)state;
+    lint_many(DVI_LINT_MOST - 1, 1, 0, &lint); /* as many as are kept: nothing is left out */
+    assert_int_equal(lint.findings.count, DVI_LINT_MOST);
+    assert_int_equal(errors_of(&lint), 1);
+    dvi_lint_free(&lint);
+    lint_many(DVI_LINT_MOST - 1, 2, 0, &lint); /* the last that is kept is an error */
+    assert_int_equal(lint.findings.count, DVI_LINT_MOST + 1);
+    assert_string_equal(last_finding(&lint, 0)->code, "more-findings");
+    assert_string_equal(last_finding(&lint, 0)->message, "1 finding more");
+    assert_int_equal(errors_of(&lint), 2);
+    dvi_lint_free(&lint);
+    lint_many(DVI_LINT_MOST, 1, 0, &lint); /* the first that is not kept is one */
+    assert_int_equal(last_finding(&lint, 0)->severity, DEVIMG_ERROR);
+    dvi_lint_free(&lint);
+    lint_many(DVI_LINT_MOST + 7, 0, 0, &lint);
+    assert_int_equal(last_finding(&lint, 0)->severity, DEVIMG_NOTE);
+    assert_string_equal(last_finding(&lint, 0)->message, "7 findings more");
+    dvi_lint_free(&lint);
+}
+
+static void ten_thousand_unreadable_lines_do_not_hide_that_nothing_was_judged(void **state)
+{
+    struct dvi_lint lint = { 0 };
+    (void)state;
+    lint_many(0, 0, DVI_LINT_MOST + 2, &lint);
+    assert_int_equal(lint.findings.count, DVI_LINT_MOST + 2);
+    assert_string_equal(last_finding(&lint, 1)->code, "no-sycl");
+    assert_string_equal(last_finding(&lint, 0)->code, "more-findings");
+    assert_int_equal(last_finding(&lint, 0)->severity, DEVIMG_ERROR);
+    assert_string_equal(last_finding(&lint, 0)->message, "2 findings more");
+    dvi_lint_free(&lint);
+}
+
+/* Codes of what is said of one line, each with a blank behind it, in the order they are said. */
+static const char *codes_of(const char *const *words, size_t count)
+{
+    static char codes[256];
+    struct dvi_lint lint = { 0 };
+    assert_int_equal(dvi_lint_line(words, count, &lint, &err), DEVIMG_OK);
+    codes[0] = '\0';
+    for (size_t i = 0; i < lint.findings.count; i++) {
+        assert_true(strlen(codes) + strlen(lint.findings.items[i].finding.code) < sizeof codes - 2);
+        strcat(strcat(codes, lint.findings.items[i].finding.code), " ");
+    }
+    dvi_lint_free(&lint);
+    return codes;
+}
+#define CODES(...)                                 \
+    codes_of((const char *const[]){ __VA_ARGS__ }, \
+             sizeof((const char *const[]){ __VA_ARGS__ }) / sizeof(const char *))
+
+/* As `check --promised` reads it: last_option_of_a_line_is_what_it_promises in test_policy.c. */
+static void last_option_of_a_line_is_judged(void **state)
+{
+    (void)state;
+    /* what stands in both is no repeat, what stands in the first alone is not looked at */
+    assert_string_equal(CODES("icpx", "-fsycl", "-fsycl-targets=nonsense,spir64,intel_gpu_pvc",
+                              "-fsycl-targets=spir64,intel_gpu_pvc", "--offload-compress"),
+                        "");
+    assert_string_equal(CODES("icpx", "-fsycl", "-fsycl-targets=spir64", "--offload-compress",
+                              "-fsycl-targets=intel_gpu_pvc,intel_gpu_pvc"),
+                        "repeated-target no-fallback ");
+    /* a word that is handed on is no option */
+    assert_string_equal(CODES("icpx", "-fsycl", "-fsycl-targets=spir64,intel_gpu_pvc",
+                              "--offload-compress", "-Xsycl-target-backend=spir64_gen",
+                              "--no-offload-compress", "-Xclang", "-fsycl-targets=nonsense"),
+                        "selector-without-target ");
+    assert_string_equal(CODES("icpx", "-fsycl", "-fsycl-targets=spir64", "-Xclang", "-device pvc"),
+                        "device-misplaced ");
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -367,10 +495,14 @@ int main(void)
         TEST(default_is_the_list_of_nineteen),
         TEST(words_are_quoted_as_their_reader_wants),
         TEST(response_file_gives_the_same_arguments_and_replaces_its_own_kind),
+        TEST(response_file_of_somebody_else_is_left_alone),
         TEST(lists_that_are_none_are_told),
         TEST(response_files_that_name_themselves_end_in_a_finding),
         TEST(fifty_megabytes_take_seconds_and_little_memory),
         TEST(four_megabytes_of_unknown_names_take_seconds),
+        TEST(last_option_of_a_line_is_judged),
+        TEST(no_error_is_lost_past_ten_thousand_findings),
+        TEST(ten_thousand_unreadable_lines_do_not_hide_that_nothing_was_judged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

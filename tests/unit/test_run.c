@@ -152,6 +152,25 @@ static void a_signal_ends_the_child_first(void **state)
     (void)close(held[0]);
 }
 
+static void what_is_stopped_may_tidy_up(void **state)
+{
+    (void)state;
+    const time_t start = time(NULL);
+    struct dvi_ran ran = run_shell("trap 'rm -f \"$f\"; exit 1' TERM; f=$(mktemp) && echo \"$f\"; "
+                                   "while :; do sleep 0.05; done",
+                                   1, 100);
+    assert_true(ran.timed_out);
+    assert_true(ran.output_size > 1);
+    ran.output[ran.output_size - 1] = '\0';
+    assert_int_not_equal(access(ran.output, F_OK), 0);
+    dvi_ran_free(&ran);
+    ran = run_shell("trap '' TERM; while :; do sleep 0.05; done", 1, 100); /* and must not refuse */
+    assert_true(ran.timed_out);
+    assert_int_equal(ran.exit_code, -1);
+    assert_true(time(NULL) - start < 30);
+    dvi_ran_free(&ran);
+}
+
 static void what_is_not_there(void **state)
 {
     (void)state;
@@ -176,6 +195,7 @@ int main(int count, char **words)
         cmocka_unit_test(an_output_that_others_hold_open_is_not_waited_for),
         cmocka_unit_test(what_leaves_its_group_is_stopped),
         cmocka_unit_test(a_signal_ends_the_child_first),
+        cmocka_unit_test(what_is_stopped_may_tidy_up),
         cmocka_unit_test(what_is_not_there),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
