@@ -40,6 +40,7 @@ sys.path.insert(0, HERE)
 import compare_facts  # noqa: E402
 from cmake_package import CMakePackage  # noqa: E402
 from edited import Edited, section_headers  # noqa: E402
+from hostile import Hostile  # noqa: E402
 from ocloc_install import OclocInstall  # noqa: E402
 from meson_package import MesonPackage  # noqa: E402
 from offload import Offload  # noqa: E402
@@ -793,6 +794,8 @@ def hostile(build, _):
                                             seconds=20, **more)
             build.say(status == 1, "hostile: " + make.__name__,
                       "exit %s\n%s\n%s" % (status, tail(out), tail(err)))
+    with tempfile.TemporaryDirectory() as t:
+        Hostile(build, DATA, t).all()
 
 
 SUITES = [unit, cli, schema, facts, tools, readelf, readobj, extract, shapes, metamorphic, examples, exports,

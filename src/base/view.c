@@ -63,6 +63,14 @@ int dvi_compare(struct dvi_view a, struct dvi_view b)
     return (a.size > b.size) - (a.size < b.size);
 }
 
+struct dvi_view dvi_behind_zeros(struct dvi_view v)
+{
+    size_t zeros = 0;
+    while (zeros < v.size && v.data[zeros] == 0)
+        zeros++;
+    return dvi_from(v, zeros);
+}
+
 bool dvi_all_zero(struct dvi_view v)
 {
     return v.size == 0 || (v.data[0] == 0 && memcmp(v.data, v.data + 1, v.size - 1) == 0);

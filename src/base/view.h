@@ -65,6 +65,8 @@ bool dvi_equals(struct dvi_view v, const char *text);
 int dvi_compare(struct dvi_view a, struct dvi_view b);
 /** True when every byte is 0 (also when there is none). */
 bool dvi_all_zero(struct dvi_view v);
+/** From the first byte on that is not 0; empty: there is none. */
+struct dvi_view dvi_behind_zeros(struct dvi_view v);
 /** A number written in decimal that fills the view but for trailing blanks; false: it is none. */
 bool dvi_decimal(struct dvi_view v, uint64_t *out);
 

@@ -231,11 +231,14 @@ static enum devimg_status found_entry(const struct dvi_placed *outer, const stru
     }
     if (offload_of(e.offload) != DEVIMG_OFFLOAD_UNKNOWN)
         image.offload = offload_of(e.offload);
-    image.entry_id = dvi_arena_format(
-        found->arena, "%.*s%s%.*s", (int)texts.triple.size, (const char *)texts.triple.data,
-        texts.arch.size > 0 ? "-" : "", (int)texts.arch.size, (const char *)texts.arch.data);
-    image.arch = texts.arch.size > 0 ? dvi_arena_text(found->arena, texts.arch) : NULL;
-    if (image.entry_id == NULL || (image.arch == NULL && texts.arch.size > 0))
+    DVI_TRY(dvi_found_label(found, texts.triple, "offload triple", &image.entry_id, err));
+    if (texts.arch.size > 0) {
+        DVI_TRY(dvi_found_label(found, texts.arch, "offload arch", &image.arch, err));
+        image.entry_id = dvi_arena_format(found->arena, "%s-%s", image.entry_id, image.arch);
+    } else {
+        image.arch = NULL;
+    }
+    if (image.entry_id == NULL)
         return dvi_fail_memory(err, outer->bytes.source);
     return dvi_found_image(found, &image, err);
 }

@@ -247,6 +247,7 @@ static enum devimg_status read_kernels(struct describing *d, uint32_t image,
 {
     struct dvi_kernel_sink sink = { .arena = &d->worker->arena,
                                     .most = d->file->opts.max_kernels,
+                                    .so_far = &d->file->decoded,
                                     .text = &d->file->yaml };
     const enum devimg_status status = format->kernels(bytes, &sink, err);
     struct dvi_described_image *it = &d->out->images.items[image];
@@ -479,9 +480,7 @@ static enum devimg_status describe_row(struct describing *d, const struct dvi_bu
         }
         const struct dvi_view one = bundle->first != NULL ? bundle->first(rest) : rest;
         DVI_TRY(describe_container(d, bundle, placed, one, index, err));
-        rest = dvi_from(rest, one.size);
-        while (rest.size > 0 && rest.data[0] == 0)
-            rest = dvi_from(rest, 1);
+        rest = dvi_behind_zeros(dvi_from(rest, one.size));
     }
     return DEVIMG_OK;
 }
@@ -572,11 +571,13 @@ static enum devimg_status describe(struct describing *d, const struct dvi_placed
                                    struct devimg_error *err)
 {
     struct devimg_error local = { 0 }; /* damage is copied out of it, so it must be there */
+    _Atomic uint64_t named = 0;        /* where nothing is kept of what was counted before */
     d->found = (struct dvi_found){ .arena = &d->worker->arena,
                                    .image = found_inside,
                                    .damage = damage_inside,
                                    .inflate = inflate_inside,
-                                   .names_left = d->file->opts.max_kernels };
+                                   .named = d->depth == DVI_BYTES ? &named : &d->file->named,
+                                   .most_names = d->file->opts.max_kernels };
     d->hand = (struct bytes_at_hand){ .size = placed->bytes.size };
     d->parent = DEVIMG_NONE;
     const enum devimg_status status = describe_bytes(d, placed, placed->bytes, DEVIMG_NONE, &local);

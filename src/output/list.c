@@ -10,28 +10,6 @@
 #include "output/summary.h"
 #include "output/text.h"
 
-/* "SYCL and OpenMP " */
-static void print_offloads(FILE *file, unsigned offloads)
-{
-    static const struct {
-        enum devimg_offload offload;
-        const char *name;
-    } names[] = {
-        { DEVIMG_OFFLOAD_SYCL, "SYCL" },     { DEVIMG_OFFLOAD_CUDA, "CUDA" },
-        { DEVIMG_OFFLOAD_HIP, "HIP" },       { DEVIMG_OFFLOAD_OPENMP, "OpenMP" },
-        { DEVIMG_OFFLOAD_OPENCL, "OpenCL" }, { DEVIMG_OFFLOAD_ACPP, "AdaptiveCpp" },
-    };
-    bool first = true;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if ((offloads >> names[i].offload & 1) == 0)
-            continue;
-        fprintf(file, "%s%s", first ? "" : " and ", names[i].name);
-        first = false;
-    }
-    if (!first)
-        putc(' ', file);
-}
-
 /* " as SPIR-V", " as SPIR-V and PTX" for the groups of one class. */
 static void print_formats(FILE *file, const struct dvi_summary *s, enum dvi_class class)
 {
@@ -130,17 +108,10 @@ static void print_other(FILE *file, const struct dvi_summary *s)
           file);
 }
 
-static void print_answer(FILE *file, const struct dvi_summary *s)
+/* What the images of one kind amount to. */
+static void print_kind(FILE *file, const char *name, const struct dvi_summary *s)
 {
-    if (s->image_count == 0) {
-        fputs(!s->damaged ? "no device code"
-              : s->behind ? "no device code that devimg reads; a part is not read yet"
-                          : "no device code could be read: the file is damaged",
-              file);
-        return;
-    }
-    print_offloads(file, s->offloads);
-    fputs("device code", file);
+    fprintf(file, "%s%sdevice code", name, name[0] != '\0' ? " " : "");
     if (s->native_count > 0) {
         fputs(" for ", file);
         dvi_print_count(file, s->native_count, "GPU target");
@@ -155,10 +126,53 @@ static void print_answer(FILE *file, const struct dvi_summary *s)
     } else {
         fputs(": support images only, no kernels", file);
     }
+}
+
+/* "SYCL device code ...; AdaptiveCpp device code ...": what holds for one kind need not for another.
+ * False: out of memory. */
+static bool print_kinds(FILE *file, const struct devimg_file *of, const struct dvi_summary *s)
+{
+    static const struct {
+        enum devimg_offload offload;
+        const char *name;
+    } kinds[] = {
+        { DEVIMG_OFFLOAD_SYCL, "SYCL" },     { DEVIMG_OFFLOAD_CUDA, "CUDA" },
+        { DEVIMG_OFFLOAD_HIP, "HIP" },       { DEVIMG_OFFLOAD_OPENMP, "OpenMP" },
+        { DEVIMG_OFFLOAD_OPENCL, "OpenCL" }, { DEVIMG_OFFLOAD_ACPP, "AdaptiveCpp" },
+        { DEVIMG_OFFLOAD_UNKNOWN, "" },
+    };
+    bool first = true, whole = true;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds && whole; i++) {
+        struct dvi_summary kind = { 0 };
+        if ((s->offloads >> kinds[i].offload & 1) == 0)
+            continue;
+        if (!first)
+            fputs("; ", file);
+        first = false;
+        whole = dvi_summarize_offload(of, kinds[i].offload, &kind);
+        if (whole)
+            print_kind(file, kinds[i].name, &kind);
+        dvi_summary_free(&kind);
+    }
+    return whole;
+}
+
+static bool print_answer(FILE *file, const struct devimg_file *of, const struct dvi_summary *s)
+{
+    if (s->image_count == 0) {
+        fputs(!s->damaged ? "no device code"
+              : s->behind ? "no device code that devimg reads; a part is not read yet"
+                          : "no device code could be read: the file is damaged",
+              file);
+        return true;
+    }
+    if (!print_kinds(file, of, s))
+        return false;
     if (s->unregistered_count > 0 && s->unregistered_count == s->top_count)
         fputs("; none of it is registered", file);
     if (s->damaged)
         fputs(s->behind ? "; a part is not read yet" : "; a part is damaged", file);
+    return true;
 }
 
 /* ">=3" where some parts are unknown, "-" where all are. */
@@ -440,7 +454,8 @@ static void list_text(struct dvi_output *out, const struct devimg_file *file, co
     } else {
         dvi_output_heading(out, path);
         dvi_style_on(out, DVI_BOLD);
-        print_answer(out->file, &s);
+        if (!print_answer(out->file, file, &s))
+            dvi_output_memory(out);
         dvi_style_off(out);
         putc('\n', out->file);
         if (!out->quiet)

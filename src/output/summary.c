@@ -115,8 +115,7 @@ static void count_image(struct dvi_summary *s, const struct devimg_file *file, u
     const struct devimg_image *image = devimg_image_at(file, index);
     const struct devimg_record *record = devimg_record_at(file, image->record);
     s->image_count++;
-    if (image->offload != DEVIMG_OFFLOAD_UNKNOWN)
-        s->offloads |= 1U << image->offload;
+    s->offloads |= 1U << image->offload;
     s->support_count += image->support != 0;
     s->family_count += image->family_only != 0;
     if (image->parent != DEVIMG_NONE)
@@ -170,7 +169,12 @@ static void count_targets(struct dvi_summary *s, const struct row *rows, size_t 
     }
 }
 
-static void count_modules(struct dvi_summary *s, const struct devimg_file *file)
+static bool is_of(const struct devimg_image *image, unsigned offloads)
+{
+    return (offloads >> image->offload & 1) != 0;
+}
+
+static void count_modules(struct dvi_summary *s, const struct devimg_file *file, unsigned offloads)
 {
     for (uint32_t m = 0; m < devimg_module_count(file); m++) {
         const struct devimg_module *module = devimg_module_at(file, m);
@@ -178,7 +182,7 @@ static void count_modules(struct dvi_summary *s, const struct devimg_file *file)
         bool unread = false;
         for (uint32_t i = 0; i < module->image_count; i++) {
             const struct devimg_image *image = devimg_image_at(file, module->images[i]);
-            if (image == NULL)
+            if (image == NULL || !is_of(image, offloads))
                 continue;
             classes |= 1U << dvi_image_class(image);
             in_archives += image->parent != DEVIMG_NONE;
@@ -187,7 +191,7 @@ static void count_modules(struct dvi_summary *s, const struct devimg_file *file)
         const bool native = (classes >> DVI_CLASS_NATIVE & 1) != 0;
         const bool portable = (classes >> DVI_CLASS_PORTABLE & 1) != 0;
         unread |= (classes >> DVI_CLASS_ARCHIVE & 1) != 0 && in_archives == 0;
-        s->module_count += classes != 1U << DVI_CLASS_SUPPORT;
+        s->module_count += classes != 0 && classes != 1U << DVI_CLASS_SUPPORT;
         s->native_modules += native;
         s->jit_modules += portable;
         s->jit_native_modules += native && portable;
@@ -195,7 +199,7 @@ static void count_modules(struct dvi_summary *s, const struct devimg_file *file)
     }
 }
 
-bool dvi_summarize(const struct devimg_file *file, struct dvi_summary *s)
+static bool summarize(const struct devimg_file *file, unsigned offloads, struct dvi_summary *s)
 {
     *s = (struct dvi_summary){ 0 };
     for (uint32_t r = 0; r < devimg_record_count(file); r++)
@@ -203,22 +207,35 @@ bool dvi_summarize(const struct devimg_file *file, struct dvi_summary *s)
     s->behind = s->damaged;
     for (uint32_t i = 0; i < devimg_finding_count(file); i++)
         s->behind &= strcmp(devimg_finding_at(file, i)->code, "unsupported") == 0;
-    const uint32_t count = devimg_image_count(file);
-    struct row *rows = calloc(count > 0 ? count : 1, sizeof *rows);
+    uint32_t count = 0;
+    struct row *rows = calloc((size_t)devimg_image_count(file) + 1, sizeof *rows);
     if (rows == NULL)
         return false;
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < devimg_image_count(file); i++) {
         const struct devimg_image *image = devimg_image_at(file, i);
-        rows[i] = (struct row){ image, i, dvi_image_class(image) };
+        if (!is_of(image, offloads))
+            continue;
+        rows[count++] = (struct row){ image, i, dvi_image_class(image) };
         count_image(s, file, i);
     }
-    count_modules(s, file);
+    count_modules(s, file, offloads);
     qsort(rows, count, sizeof *rows, by_target_and_module);
     count_targets(s, rows, count);
     qsort(rows, count, sizeof *rows, by_target_and_format);
     const bool ok = add_groups(s, file, rows, count);
     free(rows);
     return ok;
+}
+
+bool dvi_summarize(const struct devimg_file *file, struct dvi_summary *s)
+{
+    return summarize(file, ~0U, s);
+}
+
+bool dvi_summarize_offload(const struct devimg_file *file, enum devimg_offload offload,
+                           struct dvi_summary *s)
+{
+    return summarize(file, 1U << offload, s);
 }
 
 void dvi_summary_free(struct dvi_summary *s)

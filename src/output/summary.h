@@ -37,7 +37,7 @@ struct dvi_group {
 
 struct dvi_summary {
     DVI_LIST(struct dvi_group) groups; /* by class, IP version, target, format */
-    unsigned offloads;                 /* bit n: an image of enum devimg_offload n */
+    unsigned offloads;                 /* bit n: an image of enum devimg_offload n; UNKNOWN, too */
     uint32_t image_count;
     uint32_t module_count;       /* without those that are support images alone */
     uint32_t native_count;       /* targets with native code in some module */
@@ -55,6 +55,9 @@ struct dvi_summary {
 
 /** @return false: out of memory. Free it in either case. */
 bool dvi_summarize(const struct devimg_file *file, struct dvi_summary *out);
+/** The same of the images of one offload kind alone. */
+bool dvi_summarize_offload(const struct devimg_file *file, enum devimg_offload offload,
+                           struct dvi_summary *out);
 void dvi_summary_free(struct dvi_summary *summary);
 /** "; the targets are dg2-g10 tgllp spir64", where images state one: what may be asked for where
  *  nothing was found. @return false: out of memory. */
