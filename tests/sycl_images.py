@@ -93,6 +93,39 @@ class SyclImages:
         status, out, _ = self.build.devimg("check", "program", "bare", *LISTED, cwd=self.folder)
         self.say(status == 1 and b"no-device-code" in out, "S1-12: and one that links no such object fails", out)
 
+    def before_the_link(self):
+        """What -c with -fno-sycl-rdc leaves: finished native images, and bitcode that states no kernels for the fallback (S1-13)."""
+        if not shutil.which("clang-19"):
+            print("skipped: syclimages: there is no clang-19")
+            return
+        with open(self.path("k.cl"), "w", encoding="utf-8") as f:
+            f.write("kernel void k(global int *p) { p[get_global_id(0)] = 1; }\n")
+        empty, archive, fallback = os.path.join(self.data, "host", "empty.o"), self.intel("zfat_basic.ar"), SECTION[:-len("_gen")]
+        add = lambda out, *parts: ["objcopy", *(w for p in parts for w in ("--add-section", p)), empty, out]
+        for argv in (["clang-19", "--target=spir64", "-x", "cl", "-O2", "-emit-llvm", "-c", "k.cl", "-o", "k.bc"],
+                     ["zstd", "-q", "--no-check", archive, "-o", "k.zst"],
+                     add("unit.o", SECTION + "_image=k.zst", fallback + "=k.bc"),
+                     add("older.o", SECTION + "_image=k.zst", fallback + "=" + self.intel("basic.spv")),
+                     add("raw.o", SECTION + "_image=" + archive, fallback + "=k.bc"),
+                     add("native.o", SECTION + "_image=k.zst"),
+                     ["ar", "rcs", "units.a", "unit.o", "older.o"], ["ar", "rcs", "one-lacks.a", "unit.o", "native.o"]):
+            status, _, err = self.build.run(argv, cwd=self.folder)
+            self.say(status == 0, "S1-13: " + " ".join(argv), err)
+        asked = [*LISTED, "--compression", "required"]
+        for name in ("unit.o", "older.o", "units.a"):
+            status, out, err = self.build.devimg("check", name, *asked, cwd=self.folder)
+            self.say(status == 0 and b"spir64 fallback" in out, "S1-13: the link makes the fallback of %s, and compresses it" % name, out, err)
+        for name, code, where in (("raw.o", b"stored-raw", b"archive image"), ("native.o", b"missing-fallback", b"module 0"),
+                                  ("one-lacks.a", b"missing-fallback", b"native.o, module 0")):
+            status, out, _ = self.build.devimg("check", name, *asked, cwd=self.folder)
+            self.say(status == 1 and out.count(b"  error") == 1 and code in out and where in out, "S1-13: not so " + name, status, out)
+        for name, words in (("unit.o", b"for 3 GPU targets, with LLVM bitcode fallback\n"), ("older.o", b"for 3 GPU targets, with SPIR-V fallback\n"),
+                            ("native.o", b"for 3 GPU targets, no portable fallback\n"),
+                            ("units.a", b"for 3 GPU targets, with SPIR-V and LLVM bitcode fallback\n"),
+                            ("one-lacks.a", b"with LLVM bitcode fallback in 1 of the 2 modules that have native code\n")):
+            _, out, _ = self.build.devimg("list", name, cwd=self.folder)
+            self.say(words in out, "S1-13: list of " + name, out)
+
     def alone(self):
         """S1-22: a PATH without any program, so no ocloc, no icpx, no driver."""
         empty = self.path("empty")
@@ -128,5 +161,6 @@ class SyclImages:
         self.forms()
         self.mixed()
         self.binaries()
+        self.before_the_link()
         self.alone()
         self.made_now()

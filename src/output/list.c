@@ -68,12 +68,15 @@ static bool has_class(const struct dvi_summary *s, enum dvi_class class)
 
 static void print_fallback(FILE *file, const struct dvi_summary *s)
 {
-    if (!has_class(s, DVI_CLASS_PORTABLE)) {
+    const bool portable = has_class(s, DVI_CLASS_PORTABLE);
+    if (!portable && s->link_modules == 0) {
         fputs(", no portable fallback", file);
         return;
     }
     fputs(", with ", file);
     print_formats(file, s, DVI_CLASS_PORTABLE);
+    if (s->link_modules > 0)
+        fprintf(file, "%sLLVM bitcode", portable ? " and " : "");
     fputs(" fallback", file);
     if (s->jit_native_modules < s->native_modules)
         fprintf(file, " in %" PRIu32 " of the %" PRIu32 " modules that have native code",
