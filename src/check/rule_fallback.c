@@ -96,7 +96,8 @@ static enum devimg_status run(struct dvi_check *check, struct devimg_error *err)
                 continue;
             for (uint32_t i = 0; i < record->module_count; i++)
                 if (dvi_may_have_kernels(check, check->in->modules[record->first_module + i]))
-                    DVI_TRY(run_module(check, record->first_module + i, kinds->known.items[k], err));
+                    DVI_TRY(
+                        run_module(check, record->first_module + i, kinds->known.items[k], err));
         }
     }
     return DEVIMG_OK;

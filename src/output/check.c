@@ -16,11 +16,9 @@ static void print_portable(FILE *file, const struct devimg_file *of, const struc
     for (size_t i = 0; i < s->groups.count; i++) {
         const struct dvi_group *group = &s->groups.items[i];
         const char *target = group->first->target;
-        const bool counts =
-            group->class == DVI_CLASS_PORTABLE ||
-            (s->link_modules > 0 && dvi_is_link_fallback(of, group->first));
-        if (!counts || target == NULL ||
-            (last != NULL && strcmp(last, target) == 0))
+        const bool counts = group->class == DVI_CLASS_PORTABLE ||
+                            (s->link_modules > 0 && dvi_is_link_fallback(of, group->first));
+        if (!counts || target == NULL || (last != NULL && strcmp(last, target) == 0))
             continue;
         fputs(", ", file);
         dvi_escape(file, target);

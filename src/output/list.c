@@ -9,6 +9,7 @@
 #include "output/record.h"
 #include "output/summary.h"
 #include "output/text.h"
+#include "target/target.h"
 
 /* "SYCL and OpenMP " */
 static void print_offloads(FILE *file, unsigned offloads)
@@ -50,6 +51,8 @@ static void print_formats(FILE *file, const struct dvi_summary *s, enum dvi_clas
     unsigned told = 0;
     for (size_t i = 0; i < s->groups.count; i++) {
         const struct dvi_group *group = &s->groups.items[i];
+        if (group->first->format == DEVIMG_FORMAT_UNKNOWN) /* the host's, which is told apart */
+            continue;
         const unsigned bit = 1U << group->first->format;
         if (group->class != class || (told & bit) != 0)
             continue;
@@ -99,34 +102,31 @@ static void print_spread(FILE *file, const struct dvi_summary *s)
                 s->module_count);
 }
 
-static bool is_host_code(const struct devimg_image *image)
-{
-    const struct devimg_target *row = devimg_target_find(image->target);
-    return row != NULL && strcmp(row->kind, "cpu") == 0;
-}
-
 /* Neither native nor portable: bitcode before the link, AdaptiveCpp's generic IR, code for the host's CPU, or what no reader
  * here knows. */
 static void print_other(FILE *file, const struct dvi_summary *s)
 {
-    bool for_host = false, is_generic = true;
+    bool for_host = false, is_generic = true, told = false;
     for (size_t i = 0; i < s->groups.count; i++) {
         const struct devimg_image *first = s->groups.items[i].first;
         is_generic = is_generic && (s->groups.items[i].class != DVI_CLASS_OTHER ||
                                     first->offload == DEVIMG_OFFLOAD_ACPP);
-        if (s->groups.items[i].class != DVI_CLASS_OTHER || first->format != DEVIMG_FORMAT_UNKNOWN)
+        if (s->groups.items[i].class != DVI_CLASS_OTHER)
             continue;
-        if (!is_host_code(first)) {
+        told = told || first->format != DEVIMG_FORMAT_UNKNOWN;
+        if (first->format != DEVIMG_FORMAT_UNKNOWN)
+            continue;
+        if (!dvi_target_is_host(first->target)) {
             fputs(" of a kind that could not be told", file);
             return;
         }
         for_host = true;
     }
-    if (for_host) {
+    if (for_host && !told) {
         fputs(" for the host's CPU, and for no GPU", file);
         return;
     }
-    fputs(" as ", file);
+    fputs(for_host ? " for the host's CPU, and for GPUs as " : " as ", file);
     print_formats(file, s, DVI_CLASS_OTHER);
     fputs(is_generic ? " only: compiled by AdaptiveCpp's runtime at first use"
                      : " only: not finished, a driver runs none of it as it is",
@@ -155,6 +155,10 @@ static void print_answer(FILE *file, const struct dvi_summary *s)
         fputs(" only: compiled by the driver at first use", file);
     } else if (has_class(s, DVI_CLASS_OTHER)) {
         print_other(file, s);
+    } else if (has_class(s, DVI_CLASS_EMBEDDED)) {
+        fputs(" as ", file);
+        print_formats(file, s, DVI_CLASS_EMBEDDED);
+        fputs(" inside archives only: the SYCL runtime does not look for it there", file);
     } else {
         fputs(": support images only, no kernels", file);
     }
