@@ -992,6 +992,35 @@ static void gap_of_one_name_leaves_the_other_name_of_its_version(void **state)
     expect(w, "note targets gap 0 k adl-s\nerror targets missing-ip 0 k rpl-s\n");
 }
 
+static void gap_that_matches_nothing_is_said_to_with_a_near_name(void **state)
+{
+    struct world *w = *state;
+    set(w, "targets", "adl-s");
+    set(w, "gaps", "unit:scael.cpp without adl-s,pvc: it crashes");
+    set(w, "gaps", "count_abvoe without adl-s: it crashes");
+    set(w, "gaps", "unit:far-from-it.c without adl-s: it crashes");
+    set(w, "gaps", "count_* without adl-s: it crashes");
+    native(w, module_of(w, "src/scale.cpp", "scale", NULL), "adl-s", DVI_IP(12, 2, 0));
+    native(w, module_of(w, "src/count.cpp", "count_above", NULL), "adl-s", DVI_IP(12, 2, 0));
+    check_file(w);
+    finish(w);
+    expect(w, "note gaps gap-unmatched - - -\n"
+              "note gaps gap-unmatched - - -\n"
+              "warning gaps gap-unneeded - - pvc\n"
+              "note gaps gap-unneeded - count_* adl-s\n"
+              "note gaps gap-unmatched - count_abvoe -\n");
+    const char *near[] = { "matches no unit: did you mean \"scale.cpp\"?", "matches no unit",
+                           "matches no module's kernels: did you mean \"count_above\"?" };
+    unsigned found = 0;
+    for (uint32_t i = 0; i < w->count; i++)
+        for (unsigned k = 0; k < 3; k++) {
+            const char *at = strstr(finding_at(w, i)->message, near[k]);
+            if (at != NULL && strlen(at) == strlen(near[k]))
+                found |= 1U << k;
+        }
+    assert_int_equal(found, 7);
+}
+
 /* S3-22. */
 static void unneeded_gap_is_a_note_and_one_off_the_list_a_warning(void **state)
 {
@@ -1353,6 +1382,7 @@ int main(void)
         TEST(name_in_a_message_is_a_pattern_that_matches),
         TEST(gap_by_unit_matches_the_unit),
         TEST(gap_of_one_name_leaves_the_other_name_of_its_version),
+        TEST(gap_that_matches_nothing_is_said_to_with_a_near_name),
         TEST(unneeded_gap_is_a_note_and_one_off_the_list_a_warning),
         TEST(image_that_no_descriptor_names_is_an_error),
         TEST(object_warns_of_bundles_and_of_bitcode_for_native_targets),
