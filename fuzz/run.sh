@@ -5,7 +5,7 @@
 #   make fuzz TIME=600            every target
 #   fuzz/run.sh fuzz_open ...     only these
 #
-# Seeds: the fixtures of tests/data. A fuzz target names its dictionaries in a line
+# Seeds: the fixtures of tests/data and sources of tests/lint. A fuzz target names its dictionaries in a line
 #   dict: elf ar ...              (all of fuzz/*.dict where it has none)
 # New inputs and crashes stay in build-fuzz/corpus/<target> and build-fuzz/crashes.
 set -euo pipefail
@@ -48,7 +48,7 @@ for name in "${names[@]}"; do
   : >"$out/$name.dict"
   for d in $dicts; do cat "fuzz/$d.dict" >>"$out/$name.dict"; done
   mkdir -p "$out/corpus/$name" "$out/seeds"
-  find tests/data -type f -size -200k ! -name '*.md' ! -name '*.py' ! -name '*.sh' -exec cp -f -t "$out/seeds" {} +
+  find tests/data tests/lint -type f -size -200k ! -name '*.md' ! -name '*.py' ! -name '*.sh' -exec cp -f -t "$out/seeds" {} +
   echo "fuzz: $name for $time s"
   if ! UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 "./$out/$name" -max_total_time="$time" -timeout=20 -rss_limit_mb=2048 \
     -max_len=200000 -dict="$out/$name.dict" -artifact_prefix="$out/crashes/$name-" -print_final_stats=1 \

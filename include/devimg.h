@@ -338,6 +338,35 @@ DEVIMG_API DEVIMG_CHECKED enum devimg_status devimg_image_bytes(
                                struct devimg_error *err),
     void *context, struct devimg_error *err);
 
+/** What devimg_anchor() did, or why not. */
+struct devimg_anchored {
+    const char *code; /**< why the object was refused, for scripts: "no-descriptor",
+                           "descriptor-undefined", "already-defined", "strtab-not-last",
+                           "bad-anchor-name", "coff-too-short", "coff-too-large",
+                           "no-symbol-table", "bad-name-offset", "bad-aux-count", "not-coff";
+                           NULL: it was not */
+    uint32_t section; /**< of the descriptor and the anchor, from 1; 0: none was found */
+    uint32_t value;   /**< offset in that section */
+};
+/**
+ * Copy a COFF object (plain or bigobj) with one more external symbol, which stands where its DPC++
+ * descriptor stands (".sycl_offloading.descriptor"). A linker that is told to include that symbol
+ * takes the object out of a static library, and with it the code that registers its images.
+ *
+ * @param in    the object that the device link left
+ * @param name  of the symbol: 9 to 1024 characters of ASCII, no blank, no quote
+ * @param out   written beside its place and renamed: on failure it is as it was. May be `in`. A
+ *              file that is there already is replaced when it is a COFF object.
+ * @param anchored  filled in every case
+ * @param err   may be NULL
+ * @return DEVIMG_OK; DEVIMG_MALFORMED, DEVIMG_TRUNCATED, DEVIMG_UNSUPPORTED or DEVIMG_LIMIT when
+ *         the object is refused (`code` says why); DEVIMG_IO; DEVIMG_NOMEM.
+ */
+DEVIMG_API DEVIMG_CHECKED enum devimg_status devimg_anchor(const char *in, const char *name,
+                                                           const char *out,
+                                                           struct devimg_anchored *anchored,
+                                                           struct devimg_error *err);
+
 /** How images are written. Set struct_size = sizeof(struct devimg_extract_opts). */
 struct devimg_extract_opts {
     size_t struct_size;
@@ -435,8 +464,8 @@ DEVIMG_API DEVIMG_CHECKED enum devimg_status devimg_policy_load(struct devimg_po
                                                                 const char *path,
                                                                 struct devimg_error *err);
 /**
- * One key, with the value as it would stand on the command line. "gaps", "rules" and "no-rule"
- * add up, the others replace what was set.
+ * One key, with the value as it would stand on the command line. "gaps", "rules", "no-rule" and the
+ * lists of "lint.macros", ... add up, the others replace what was set.
  * @return DEVIMG_OK; DEVIMG_MALFORMED for an unknown key or a wrong value; DEVIMG_NOMEM; for
  *         keys that name a file (scratch.ratchet, baseline, promised) DEVIMG_IO and DEVIMG_LIMIT.
  */

@@ -356,6 +356,15 @@ class Offload:
             for path in (self.file("h.bin", data), self.object("h.o", ".llvm.offloading", data)):
                 status, r = self.record("list", path)
                 self.say(status in (1, 3) and r["findings"], "hostile: " + name, status, r)
+        for version in (1, 2, 3):  # a text is read whole or not at all
+            for size, left in ((4096, 1), (4097, 0), (70000, 0)):
+                data = offload_binary(version, [("sycl", "spir64-unknown-unknown", "a" * size, self.spirv)])
+                status, r = self.record("list", self.file("l.bin", data))
+                ids = [i["entry_id"] for i in r["images"]]
+                said = [f["message"] for f in r["findings"] if "offload text" in f["message"]]
+                self.say(ids == ["spir64-unknown-unknown-" + "a" * size] * left and
+                         said == ["offload text of more than 4096 bytes"] * (1 - left),
+                         "hostile: a text of %d bytes, version %d" % (size, version), status, said, len(ids))
         many = [("sycl", "spir64-unknown-unknown", "", self.spirv)] + [("sycl", "x", "y", None)] * 5000
         data = bytearray(offload_binary(2, many))
         entry = data[32:72]

@@ -6,7 +6,7 @@ import shlex
 import shutil
 
 # Shared options that change nothing: taken, as every command takes them, and not listed.
-UNLISTED = {"targets": "quiet verbose", "sycl detect": "verbose", "sycl targets": "verbose", "sycl gtest-filter": "quiet verbose",
+UNLISTED = {"targets": "quiet verbose", "sycl detect": "verbose", "sycl targets": "verbose", "sycl header": "verbose", "sycl probe": "verbose", "sycl gtest-filter": "quiet verbose",
             "help": "quiet verbose format color"}
 DRIVER = """source ./completion
 COMP_WORDS=(%s) COMP_CWORD=%d

@@ -17,7 +17,8 @@
 
 extern char **environ;
 
-enum { STREAMS = 2, SLICE = 200 }; /* stdout, stderr; milliseconds between looks at interrupts */
+/* stdout, stderr; milliseconds between looks at interrupts, and between SIGTERM and SIGKILL */
+enum { STREAMS = 2, SLICE = 200, GRACE = 2000 };
 
 struct child {
     pid_t pid;
@@ -127,15 +128,36 @@ static bool read_all(struct child *child, size_t most, struct dvi_ran *out)
     return true;
 }
 
+/* Ask it and its group to end, so that a compiler removes its files and srun ends its step; what is
+ * left of them after a while is ended. */
+static void stop(const struct child *child)
+{
+    int status = 0;
+    pid_t ended = 0;
+    (void)kill(-child->pid, SIGTERM);
+    for (int left = GRACE; left > 0 && ended == 0; left--) {
+        const struct timespec pause = { .tv_nsec = 1000000 };
+        (void)nanosleep(&pause, NULL);
+        ended = waitpid(child->pid, &status, WNOHANG);
+    }
+    (void)kill(-child->pid, SIGKILL);
+    while (ended == 0 && waitpid(child->pid, &status, 0) < 0 && errno == EINTR)
+        continue;
+}
+
+static void close_ends(struct child *child)
+{
+    for (size_t i = 0; i < STREAMS; i++)
+        if (child->ends[i] >= 0)
+            (void)close(child->ends[i]);
+}
+
 /* Wait until it has ended, at most until its time is up; then stop it and its group. */
 static void finish(struct child *child, bool in_time, struct dvi_ran *out)
 {
     int status = 0;
     out->exit_code = -1;
-    for (size_t i = 0; i < STREAMS; i++)
-        if (child->ends[i] >= 0)
-            (void)close(child->ends[i]);
-    while (in_time) {
+    while (in_time) { /* both streams are at their end */
         const pid_t ended = waitpid(child->pid, &status, WNOHANG);
         if (ended == child->pid) {
             out->exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
@@ -147,9 +169,8 @@ static void finish(struct child *child, bool in_time, struct dvi_ran *out)
         (void)nanosleep(&pause, NULL);
     }
     out->timed_out = true;
-    (void)kill(-child->pid, SIGKILL);
-    while (waitpid(child->pid, &status, 0) < 0 && errno == EINTR)
-        continue;
+    stop(child);
+    close_ends(child); /* behind it: what it prints while it tidies up must not end it */
 }
 
 enum devimg_status dvi_run_in(const char *folder, const char *const *argv, unsigned seconds,
@@ -208,6 +229,31 @@ const char *dvi_said(const char *text, size_t most, struct dvi_arena *arena)
         size--;
     line[size] = '\0';
     return line;
+}
+
+const char *dvi_ran_words(const struct dvi_ran *ran, struct dvi_arena *arena)
+{
+    enum { MOST = 400 };
+    const char *first = dvi_said(ran->output, MOST, arena);
+    const char *second = dvi_said(ran->errors, MOST, arena);
+    if (first == NULL || second == NULL)
+        return NULL;
+    return dvi_arena_format(arena, "%s%s%s%s", first[0] != '\0' || second[0] != '\0' ? ": " : "",
+                            first, first[0] != '\0' && second[0] != '\0' ? " " : "", second);
+}
+
+const char *dvi_ran_ended(const struct dvi_ran *ran, const char *what, unsigned seconds,
+                          struct dvi_arena *arena)
+{
+    const char *words = dvi_ran_words(ran, arena);
+    if (words == NULL)
+        return NULL;
+    if (ran->timed_out)
+        return dvi_arena_format(arena, "%s: did not end within %u s and was stopped%s", what,
+                                seconds, words);
+    if (ran->exit_code < 0)
+        return dvi_arena_format(arena, "%s: crashed%s", what, words);
+    return dvi_arena_format(arena, "%s: exit status %d%s", what, ran->exit_code, words);
 }
 
 /* 0: a file that may be run; else an errno. */

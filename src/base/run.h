@@ -31,6 +31,14 @@ void dvi_ran_free(struct dvi_ran *ran);
 /** What a program wrote, in one line of `most` bytes at most; NULL: no memory. */
 const char *dvi_said(const char *text, size_t most, struct dvi_arena *arena);
 
+/** What it wrote, on both outputs, in one line behind ": "; "" where it wrote nothing; NULL: no
+ *  memory. */
+const char *dvi_ran_words(const struct dvi_ran *ran, struct dvi_arena *arena);
+/** How a run of `seconds` at most ended other than well: "WHAT: exit status 3: its words"; NULL: no
+ *  memory. */
+const char *dvi_ran_ended(const struct dvi_ran *ran, const char *what, unsigned seconds,
+                          struct dvi_arena *arena);
+
 /**
  * Where a program is: a name is looked up in PATH, a path made absolute; links are not followed.
  * @return IO: there is none, or it may not be run; NOMEM.

@@ -68,6 +68,13 @@ bool dvi_all_zero(struct dvi_view v);
 /** A number written in decimal that fills the view but for trailing blanks; false: it is none. */
 bool dvi_decimal(struct dvi_view v, uint64_t *out);
 
+/**
+ * Text for a message: the bytes, or as many as fit before "...", up to the end of a character where
+ * they are UTF-8. `v` may lie in `out`.
+ * @param room  of `out`, with its NUL: more than 3
+ */
+void dvi_show(char *out, size_t room, struct dvi_view v);
+
 /** Numbers at a position; 0 when they do not fit. For peeking where 0 means "no match". */
 static inline bool dvi_fits(struct dvi_view v, uint64_t at, uint64_t size)
 {

@@ -29,6 +29,8 @@ struct draft {
 
 static enum devimg_status fail_write(struct devimg_error *err, const char *path)
 {
+    if (errno == ENOMEM)
+        return dvi_fail_memory(err, path);
     return dvi_fail_plain(err, DEVIMG_IO, path, "cannot be written: %s", strerror(errno));
 }
 
@@ -147,26 +149,40 @@ static enum devimg_status write_at(int folder, const char *name, const char *pat
     return st;
 }
 
-enum devimg_status dvi_file_is_ours(const char *path, const char *mark, struct devimg_error *err)
+/* OK: nothing stands there yet, or something that may be replaced. `is_kind` NULL: `mark` tells. */
+static enum devimg_status may_replace(const char *path, const char *mark, dvi_is_kind *is_kind,
+                                      const char *kind, struct devimg_error *err)
 {
     struct dvi_file file = { 0 };
     if (access(path, F_OK) != 0 && errno == ENOENT)
         return DEVIMG_OK;
     DVI_TRY(dvi_file_open(path, path, false, &file, err));
-    const bool ours = file.bytes.size == 0 || dvi_starts_with(file.bytes, mark, strlen(mark));
+    const bool ours =
+        file.bytes.size == 0 ||
+        (is_kind != NULL ? is_kind(file.bytes) : dvi_starts_with(file.bytes, mark, strlen(mark)));
     dvi_file_close(&file);
     if (ours)
         return DEVIMG_OK;
+    if (is_kind != NULL)
+        return dvi_fail_plain(err, DEVIMG_IO, path,
+                              "is left alone: it is no %s, so devimg did not write it", kind);
+    if (mark[strspn(mark, " \t\n")] == '\0') /* nothing that a message could show */
+        return dvi_fail_plain(err, DEVIMG_IO, path,
+                              "is left alone: it does not start with devimg's line of blanks, so "
+                              "devimg did not write it");
     return dvi_fail_plain(
         err, DEVIMG_IO, path,
         "is left alone: it does not start with \"%s\", so devimg did not write it", mark);
 }
 
-enum devimg_status dvi_file_replace(const char *path, const char *mark, dvi_fill *fill,
-                                    const void *context, struct devimg_error *err)
+enum devimg_status dvi_file_is_ours(const char *path, const char *mark, struct devimg_error *err)
 {
-    bool taken = false;
-    DVI_TRY(dvi_file_is_ours(path, mark, err));
+    return may_replace(path, mark, NULL, NULL, err);
+}
+
+static enum devimg_status put_in_place(const char *path, bool replace, dvi_fill *fill,
+                                       const void *context, bool *taken, struct devimg_error *err)
+{
     const char *slash = strrchr(path, '/');
     const char *name = slash != NULL ? slash + 1 : path;
     char *above = strndup(slash != NULL ? path : ".", slash != NULL ? (size_t)(name - path) : 1);
@@ -176,9 +192,65 @@ enum devimg_status dvi_file_replace(const char *path, const char *mark, dvi_fill
     free(above);
     if (folder < 0)
         return fail_write(err, path);
-    const enum devimg_status st = write_at(folder, name, path, true, fill, context, &taken, err);
+    const enum devimg_status st = write_at(folder, name, path, replace, fill, context, taken, err);
     (void)close(folder);
     return st;
+}
+
+enum devimg_status dvi_file_replace(const char *path, const char *mark, dvi_fill *fill,
+                                    const void *context, struct devimg_error *err)
+{
+    bool taken = false;
+    DVI_TRY(may_replace(path, mark, NULL, NULL, err));
+    return put_in_place(path, true, fill, context, &taken, err);
+}
+
+enum devimg_status dvi_file_replace_kind(const char *path, dvi_is_kind *is_kind, const char *kind,
+                                         dvi_fill *fill, const void *context,
+                                         struct devimg_error *err)
+{
+    bool taken = false;
+    DVI_TRY(may_replace(path, "", is_kind, kind, err));
+    return put_in_place(path, true, fill, context, &taken, err);
+}
+
+enum devimg_status dvi_file_create(const char *path, dvi_fill *fill, const void *context,
+                                   bool *taken, struct devimg_error *err)
+{
+    *taken = false;
+    return put_in_place(path, false, fill, context, taken, err);
+}
+
+enum devimg_status dvi_file_holds(const char *path, dvi_fill *fill, const void *context, bool *same,
+                                  struct devimg_error *err)
+{
+    struct dvi_file file = { 0 };
+    char *bytes = NULL;
+    size_t size = 0;
+    DVI_TRY(dvi_file_open(path, path, false, &file, err));
+    FILE *memory = open_memstream(&bytes, &size);
+    enum devimg_status st = DEVIMG_OK;
+    if (memory == NULL)
+        st = dvi_fail_memory(err, path);
+    else
+        st = fill(memory, context, err);
+    if (memory != NULL && fclose(memory) != 0 && st == DEVIMG_OK)
+        st = dvi_fail_memory(err, path);
+    if (st == DEVIMG_OK)
+        *same = size == file.bytes.size && (size == 0 || memcmp(bytes, file.bytes.data, size) == 0);
+    free(bytes);
+    dvi_file_close(&file);
+    return st;
+}
+
+enum devimg_status dvi_file_update(const char *path, const char *mark, dvi_fill *fill,
+                                   const void *context, struct devimg_error *err)
+{
+    bool same = false;
+    DVI_TRY(dvi_file_is_ours(path, mark, err)); /* also: not a device, not a FIFO */
+    if (access(path, F_OK) == 0)
+        DVI_TRY(dvi_file_holds(path, fill, context, &same, err));
+    return same ? DEVIMG_OK : dvi_file_replace(path, mark, fill, context, err);
 }
 
 enum devimg_status dvi_folder_open(const char *path, struct dvi_folder *out,

@@ -27,6 +27,35 @@ DEVIMG_CHECKED enum devimg_status dvi_file_replace(const char *path, const char 
                                                    dvi_fill *fill, const void *context,
                                                    struct devimg_error *err);
 
+typedef bool dvi_is_kind(struct dvi_view file);
+/**
+ * The same for a binary file, which carries no mark: `path` may hold a file of that kind already,
+ * as what a compiler writes.
+ * @param kind  for the message, without "a"
+ */
+DEVIMG_CHECKED enum devimg_status dvi_file_replace_kind(const char *path, dvi_is_kind *is_kind,
+                                                        const char *kind, dvi_fill *fill,
+                                                        const void *context,
+                                                        struct devimg_error *err);
+
+/**
+ * Write a file where nothing stands yet, also no link.
+ * @param taken  set when something does: IO
+ */
+DEVIMG_CHECKED enum devimg_status dvi_file_create(const char *path, dvi_fill *fill,
+                                                  const void *context, bool *taken,
+                                                  struct devimg_error *err);
+
+/** Does `path` hold just what `fill` writes? IO: it cannot be read; else as dvi_file_replace(). */
+DEVIMG_CHECKED enum devimg_status dvi_file_holds(const char *path, dvi_fill *fill,
+                                                 const void *context, bool *same,
+                                                 struct devimg_error *err);
+/** dvi_file_replace(), but a file that holds the same already is left as it is, so that nothing is
+ *  built anew. */
+DEVIMG_CHECKED enum devimg_status dvi_file_update(const char *path, const char *mark,
+                                                  dvi_fill *fill, const void *context,
+                                                  struct devimg_error *err);
+
 /** A folder that files are written into. Opened once: what becomes of its path later is all one. */
 struct dvi_folder {
     int fd;

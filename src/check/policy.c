@@ -279,6 +279,12 @@ static const struct key {
     { "baseline", set_baseline },
     { "ocloc", set_ocloc },
     { "promised", set_promised },
+    { "lint.macros", dvi_lint_set_macros },
+    { "lint.templates", dvi_lint_set_templates },
+    { "lint.define", dvi_lint_set_define },
+    { "lint.header", dvi_lint_set_header },
+    { "lint.raw", dvi_lint_set_raw },
+    { "lint.expect-at-least", dvi_lint_set_expected },
 };
 enum { KEY_COUNT = sizeof keys / sizeof keys[0] };
 
@@ -338,6 +344,7 @@ void devimg_policy_free(struct devimg_policy *policy)
     DVI_LIST_FREE(&policy->ratchet.lines);
     DVI_LIST_FREE(&policy->baseline.lines);
     dvi_promises_free(&policy->promises);
+    dvi_lint_policy_free(&policy->lint);
     dvi_target_set_free(&policy->targets);
     dvi_target_set_free(&policy->fallback);
     dvi_arena_free(&policy->arena);

@@ -77,8 +77,28 @@ struct dvi_promises {
               with what each of them asks for */
 };
 
+/** A macro or template of sources whose argument is a sub-group size. */
+struct dvi_lint_word {
+    const char *name;
+    uint32_t argument; /* from 1 */
+};
+/** A macro that the compiler's command line defines. */
+struct dvi_lint_define {
+    const char *name, *value;
+};
+/** What `devimg sycl lint` holds sources to. */
+struct dvi_lint_policy {
+    DVI_LIST(struct dvi_lint_word) macros;
+    DVI_LIST(struct dvi_lint_word) templates;
+    DVI_LIST(struct dvi_lint_define) defines;
+    DVI_LIST(const char *) headers; /* that may spell attributes and properties */
+    enum dvi_choice raw;            /* STRICT: nothing else may */
+    uint64_t expected;              /* requests, at least */
+};
+
 struct devimg_policy {
     struct dvi_arena arena;
+    struct dvi_lint_policy lint;
     bool has_targets; /* the key was given; the list may be empty */
     struct dvi_target_set targets;
     struct dvi_target_set fallback;
@@ -152,6 +172,8 @@ const char *dvi_base_name(const char *path);
 DEVIMG_CHECKED enum devimg_status dvi_ratchet_load(struct dvi_ratchet *out, const char *path,
                                                    struct dvi_arena *arena,
                                                    struct devimg_error *err);
+/** The order of lines, by kernel and target; for qsort(). */
+int dvi_ratchet_compare(const void *a, const void *b);
 /** The name by which a ratchet file calls a target; NULL: no table has it. */
 const char *dvi_ratchet_target(const char *target);
 /** The line for a kernel on a target, the target's own before "*", the name as the image has it

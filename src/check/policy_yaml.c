@@ -183,7 +183,10 @@ static enum devimg_status read_tree(struct tree *t, struct dvi_view text, struct
 /* Keys whose value may be a list. */
 static bool takes_list(const char *key)
 {
-    static const char *const keys[] = { "targets", "fallback", "sub-group-sizes", "without" };
+    static const char *const keys[] = {
+        "targets",     "fallback",       "sub-group-sizes", "without",
+        "lint.macros", "lint.templates", "lint.define",     "lint.header",
+    };
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
         if (strcmp(keys[i], key) == 0)
             return true;
@@ -313,6 +316,25 @@ static enum devimg_status load_scratch(struct devimg_policy *policy, const struc
     return DEVIMG_OK;
 }
 
+/* "lint: {macros: ...}" is the key "lint.macros". */
+static enum devimg_status load_lint(struct devimg_policy *policy, const struct node *map,
+                                    struct devimg_error *err)
+{
+    if (map->kind != MAP)
+        return dvi_refuse(err, &map->spot, "lint: expected macros, templates, header, ...");
+    for (const struct node *key = map->first; key != NULL; key = key->next->next) {
+        const char *text = NULL;
+        DVI_TRY(check_key(map, key, err));
+        const char *name = dvi_arena_format(&policy->arena, "lint.%s", key->text);
+        if (name == NULL)
+            return dvi_fail_memory(err, key->spot.source);
+        DVI_TRY(dvi_policy_check_key(name, &key->spot, err));
+        DVI_TRY(value_of(policy, name, key->next, &text, err));
+        DVI_TRY(dvi_policy_set_at(policy, name, text, &key->next->spot, err));
+    }
+    return DEVIMG_OK;
+}
+
 static enum devimg_status load_key(struct devimg_policy *policy, const struct node *key,
                                    const struct node *value, struct devimg_error *err)
 {
@@ -323,6 +345,12 @@ static enum devimg_status load_key(struct devimg_policy *policy, const struct no
         return load_rules(policy, value, err);
     if (strcmp(key->text, "scratch") == 0 && value->kind == MAP)
         return load_scratch(policy, value, err);
+    if (strcmp(key->text, "lint") == 0)
+        return load_lint(policy, value, err);
+    if (strncmp(key->text, "lint.", 5) == 0)
+        return dvi_refuse(err, &key->spot,
+                          "unknown key \"%.40s\": in a file it is lint: {%.40s: ...}", key->text,
+                          key->text + 5);
     if (strcmp(key->text, "no-rule") == 0 || strcmp(key->text, "scratch.ratchet") == 0)
         return dvi_refuse(err, &key->spot, "unknown key \"%s\": in a file it is %s", key->text,
                           *key->text == 'n' ? "rules: {NAME: off}" : "scratch: {ratchet: FILE}");

@@ -38,4 +38,18 @@ DEVIMG_CHECKED enum devimg_status dvi_value_path(struct devimg_policy *policy, c
                                                  const struct dvi_spot *spot,
                                                  struct devimg_error *err);
 
+/** The keys below "lint": see lint_keys.c. */
+#define DVI_LINT_KEY(name)                                                            \
+    DEVIMG_CHECKED enum devimg_status dvi_lint_set_##name(                            \
+        struct devimg_policy *policy, const char *value, const struct dvi_spot *spot, \
+        struct devimg_error *err)
+DVI_LINT_KEY(macros);
+DVI_LINT_KEY(templates);
+DVI_LINT_KEY(define);
+DVI_LINT_KEY(header);
+DVI_LINT_KEY(raw);
+DVI_LINT_KEY(expected);
+#undef DVI_LINT_KEY
+void dvi_lint_policy_free(struct dvi_lint_policy *lint);
+
 #endif

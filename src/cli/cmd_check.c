@@ -61,43 +61,6 @@ static enum dvi_exit complain(const struct devimg_error *err, enum dvi_exit stat
     return status;
 }
 
-/* A policy that cannot be understood is wrong usage; one that cannot be read is not. */
-static enum dvi_exit status_of(const struct devimg_error *err)
-{
-    const bool wrong = err->status == DEVIMG_MALFORMED || err->status == DEVIMG_TRUNCATED ||
-                       err->status == DEVIMG_UNSUPPORTED;
-    return wrong ? DVI_EXIT_USAGE : DVI_EXIT_UNREADABLE;
-}
-
-/* Wrong values are said of the option: "--targets: no table has ...". */
-static enum dvi_exit refuse(const struct dvi_line *line, const struct dvi_option *option,
-                            const struct devimg_error *err)
-{
-    const size_t size = strlen(option->key);
-    const bool named = strncmp(err->text, option->key, size) == 0 && err->text[size] == ':';
-    if (status_of(err) != DVI_EXIT_USAGE)
-        return complain(err, DVI_EXIT_UNREADABLE);
-    if (strcmp(err->source, option->key) != 0 && err->source[0] != '\0')
-        return complain(err, DVI_EXIT_USAGE); /* a file that the option names */
-    return dvi_usage(line->command, "--%s: %s", option->name,
-                     named ? err->text + size + 1 + strspn(err->text + size + 1, " ") : err->text);
-}
-
-static enum dvi_exit read_policy(const struct dvi_line *line, struct devimg_policy *policy)
-{
-    struct devimg_error err = { 0 };
-    const struct dvi_setting *file = dvi_line_get(line, POLICY);
-    if (file != NULL && devimg_policy_load(policy, file->text, &err) != DEVIMG_OK)
-        return complain(&err, status_of(&err));
-    for (size_t i = 0; i < line->settings.count; i++) {
-        const struct dvi_setting *s = &line->settings.items[i];
-        if (s->option->key != NULL &&
-            devimg_policy_set(policy, s->option->key, s->text, &err) != DEVIMG_OK)
-            return refuse(line, s->option, &err);
-    }
-    return DVI_EXIT_OK;
-}
-
 /* A pass that nothing was asked for must not look like one that something was. */
 static bool is_unasked(const struct dvi_line *line)
 {
@@ -148,7 +111,7 @@ static enum dvi_exit check(struct dvi_line *line, struct devimg_report *report)
     const int force = dvi_line_get(line, FORCE) != NULL;
     if (ratchet != NULL &&
         devimg_report_write_ratchet(report, ratchet->text, force, &err) != DEVIMG_OK)
-        return complain(&err, status_of(&err));
+        return complain(&err, dvi_policy_exit(&err));
     if (baseline != NULL && devimg_report_write_baseline(report, baseline->text, &err) != DEVIMG_OK)
         return complain(&err, DVI_EXIT_UNREADABLE);
     return status;
@@ -212,7 +175,7 @@ static enum dvi_exit run(struct dvi_line *line)
         devimg_policy_set(policy, "scratch", "none", &err) != DEVIMG_OK)
         status = complain(&err, DVI_EXIT_UNREADABLE);
     if (status == DVI_EXIT_OK)
-        status = read_policy(line, policy);
+        status = dvi_line_policy(line, POLICY, policy);
     if (status == DVI_EXIT_OK)
         status = check_with(line, policy);
     devimg_policy_free(policy);

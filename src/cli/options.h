@@ -35,7 +35,7 @@ enum dvi_option_id {
     DVI_OPTION_MAX_MEMBERS,
     DVI_OPTION_MAX_IMAGES,
     DVI_OPTION_MAX_KERNELS,
-    DVI_OPTION_POLICY_KEY, /* of `check`: `key` is set in the policy */
+    DVI_OPTION_POLICY_KEY, /* of `check` and `sycl lint`: `key` is set in the policy */
     DVI_OPTION_OWN         /* a command numbers its own from here */
 };
 
@@ -125,6 +125,12 @@ const char *dvi_line_text(const struct dvi_line *line, int id, const char *other
  */
 enum dvi_exit dvi_line_targets(const struct dvi_line *line, int id, struct dvi_target_set *set,
                                struct dvi_arena *arena);
+/** Read the policy file that the option `file_id` names, then the options that are keys of it, in
+ *  order. What is wrong was said. */
+enum dvi_exit dvi_line_policy(const struct dvi_line *line, int file_id,
+                              struct devimg_policy *policy);
+/** A policy that cannot be understood is wrong usage; one that cannot be read is not. */
+enum dvi_exit dvi_policy_exit(const struct devimg_error *err);
 /** "devimg check: TEXT (see devimg help check)" on stderr; returns DVI_EXIT_USAGE. */
 enum dvi_exit dvi_usage(const struct dvi_command *command, const char *format, ...)
     DVI_PRINTF(2, 3);

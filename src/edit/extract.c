@@ -24,7 +24,7 @@ struct job {
     const char *const *prefixes; /* of each item */
     uint32_t item_count;
     const struct devimg_error *refusal; /* a budget is used up: nothing of it is read */
-    enum devimg_status failure;         /* NOMEM: an item could not even be told */
+    enum devimg_status failure;         /* NOMEM: all of the extraction ends */
 };
 
 struct extracting {
@@ -90,7 +90,8 @@ static bool know_item(struct writing *w, struct devimg_extracted *item, struct d
         read_by = dvi_image_format_of(bytes);
         if (read_by != NULL) {
             facts.format = read_by->format;
-            (void)read_by->facts(bytes, &w->worker->arena, &facts, NULL); /* damaged or not */
+            if (read_by->facts(bytes, &w->worker->arena, &facts, NULL) == DEVIMG_NOMEM)
+                return false; /* damaged or not is all one */
         }
         item->format = facts.format;
     }
@@ -161,6 +162,10 @@ static void write_item(struct writing *w, struct devimg_extracted *item, struct 
     const enum devimg_status status =
         dvi_folder_write(&extraction->folder, item->name, extraction->opts.force != 0, fill,
                          &content, &taken, &error);
+    if (status == DEVIMG_NOMEM) {
+        w->job->failure = status;
+        return;
+    }
     if (status != DEVIMG_OK) {
         fail_item(w, item, status, taken, &error);
         return;
@@ -183,6 +188,8 @@ static void give(struct dvi_bytes_sink *sink, uint32_t index, struct dvi_view by
 static void fail_rest(struct writing *w, const struct dvi_described *described,
                       enum devimg_status ended, const struct devimg_error *end)
 {
+    if (ended == DEVIMG_NOMEM) /* that says nothing of the image */
+        w->job->failure = ended;
     for (uint32_t i = 0; i < w->job->item_count; i++) {
         struct devimg_extracted *item = &w->job->items[i];
         struct devimg_error error = *end;

@@ -442,6 +442,8 @@ static enum devimg_status read_beside(struct devimg_file *file, const struct pat
                                    &other, &failure)
             : dvi_fail_plain(&failure, DEVIMG_LIMIT, file->name,
                              "more than %d members of a thin archive hold device code", MOST_OPEN);
+    if (status == DEVIMG_NOMEM) /* that says nothing of the member */
+        return dvi_fail_memory(err, file->name);
     if (status != DEVIMG_OK)
         return keep_unreadable(file, path, &failure, err);
     status = read_bytes(file, other.bytes, path, depth, err);

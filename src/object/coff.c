@@ -51,7 +51,7 @@ static bool is_behind(uint32_t at, uint64_t tables_end)
 
 /* The magic is two bytes that anything may start with, so that more of the header must make sense,
  * and the first section header. */
-static bool match(struct dvi_view file)
+bool dvi_coff_matches(struct dvi_view file)
 {
     if (is_anonymous(file))
         return true;
@@ -78,51 +78,56 @@ static enum devimg_status fail_anonymous(struct dvi_view file, struct devimg_err
                     "COFF object of an unknown class, version %u", dvi_peek16(file, 4));
 }
 
-/* The header of a plain object, a bigobj, or an import, which has no tables. */
-static enum devimg_status read_header(struct dvi_object *o, uint64_t *sections_at,
-                                      uint64_t *section_count, uint64_t *symbols_at,
-                                      uint64_t *symbol_count, struct devimg_error *err)
+enum devimg_status dvi_coff_layout_of(struct dvi_view file, struct dvi_coff_layout *out,
+                                      struct devimg_error *err)
 {
-    struct dvi_coff *coff = o->state;
-    const struct dvi_view file = o->file;
     const uint16_t version = dvi_peek16(file, 4);
+    *out = (struct dvi_coff_layout){ 0 };
+    if (file.size < COFF_HEADER_SIZE)
+        return dvi_fail(err, DEVIMG_TRUNCATED, file, 0, "COFF header: 20 bytes do not fit in %zu",
+                        file.size);
     if (!dvi_starts_with(file, "\x00\x00\xff\xff", 4)) {
-        coff->machine = dvi_peek16(file, 0);
-        *section_count = dvi_peek16(file, 2);
-        *symbols_at = dvi_peek32(file, 8);
-        *symbol_count = dvi_peek32(file, 12);
-        *sections_at = COFF_HEADER_SIZE;
+        out->machine = dvi_peek16(file, 0);
+        out->section_count = dvi_peek16(file, 2);
+        out->symbols_at = dvi_peek32(file, 8);
+        out->count_at = 12;
+        out->symbol_count = dvi_peek32(file, out->count_at);
+        out->sections_at = COFF_HEADER_SIZE;
         return DEVIMG_OK;
     }
-    coff->machine = dvi_peek16(file, 6);
-    const bool is_big = dvi_starts_with(dvi_from(file, CLASS_AT), class_bigobj, CLASS_SIZE);
-    struct dvi_view names = { 0 };
-    if (version == VERSION_IMPORT && !is_big) /* a name to import, of a library for a DLL */
+    out->machine = dvi_peek16(file, 6);
+    out->big = dvi_starts_with(dvi_from(file, CLASS_AT), class_bigobj, CLASS_SIZE);
+    if (version == VERSION_IMPORT && !out->big) { /* a name to import, of a library for a DLL */
+        struct dvi_view names = { 0 };
+        out->is_import = true;
         return dvi_slice(file, COFF_HEADER_SIZE, dvi_peek32(file, CLASS_AT), "names of an import",
                          &names, err);
-    if (!is_big || version < VERSION_BIGOBJ)
+    }
+    if (!out->big || version < VERSION_BIGOBJ)
         return fail_anonymous(file, err);
     struct dvi_cursor c = dvi_cursor_at(file, 44);
-    *section_count = dvi_le32(&c);
-    *symbols_at = dvi_le32(&c);
-    *symbol_count = dvi_le32(&c);
-    *sections_at = BIG_HEADER_SIZE;
-    coff->big = true;
+    out->section_count = dvi_le32(&c);
+    out->symbols_at = dvi_le32(&c);
+    out->count_at = 52;
+    out->symbol_count = dvi_le32(&c);
+    out->sections_at = BIG_HEADER_SIZE;
     return dvi_cursor_check(&c, "bigobj header", err);
 }
 
 static enum devimg_status open_coff(struct dvi_object *o, struct devimg_error *err)
 {
     struct dvi_coff *coff = dvi_arena_array(o->arena, 1, sizeof *coff);
-    uint64_t sections_at = 0, section_count = 0, symbols_at = 0, symbol_count = 0;
+    struct dvi_coff_layout at = { 0 };
     if (coff == NULL)
         return dvi_fail_memory(err, o->file.source);
     o->state = coff;
     o->kind = DEVIMG_KIND_COFF;
-    DVI_TRY(read_header(o, &sections_at, &section_count, &symbols_at, &symbol_count, err));
+    DVI_TRY(dvi_coff_layout_of(o->file, &at, err));
+    coff->machine = at.machine;
+    coff->big = at.big;
     o->machine = dvi_coff_machine_name(coff->machine);
     o->pointer_size = coff->machine == COFF_I386 || coff->machine == COFF_ARM ? 4 : 8;
-    dvi_coff_take_tables(o, sections_at, section_count, symbols_at, symbol_count);
+    dvi_coff_take_tables(o, at.sections_at, at.section_count, at.symbols_at, at.symbol_count);
     DVI_TRY(dvi_coff_make_sections(o, err));
     dvi_coff_check_symbols(o);
     return DEVIMG_OK;
@@ -136,7 +141,7 @@ static bool each_symbol(const struct dvi_object *o, enum dvi_symbol_table table,
 
 const struct dvi_object_format dvi_object_coff = {
     .name = "coff",
-    .match = match,
+    .match = dvi_coff_matches,
     .open = open_coff,
     .each_symbol = each_symbol,
     .read_pointers = dvi_coff_read_pointers,

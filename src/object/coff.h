@@ -35,6 +35,26 @@ struct dvi_coff {
     struct dvi_view directories; /* PE: 8 bytes each */
 };
 
+/** May it be a COFF object, a bigobj or an import? */
+bool dvi_coff_matches(struct dvi_view file);
+
+/** Where the tables of an object stand, as its header says: nothing of it is checked. */
+struct dvi_coff_layout {
+    uint16_t machine;
+    bool big;       /* bigobj */
+    bool is_import; /* of a library for a DLL: it has no tables */
+    uint64_t sections_at, section_count;
+    uint64_t symbols_at; /* 0: no symbols */
+    uint64_t symbol_count;
+    uint64_t count_at; /* where symbol_count stands, four bytes */
+};
+
+/** Read the header of a file that dvi_coff_matches(). UNSUPPORTED: of another class;
+ *  TRUNCATED. */
+DEVIMG_CHECKED enum devimg_status dvi_coff_layout_of(struct dvi_view file,
+                                                     struct dvi_coff_layout *out,
+                                                     struct devimg_error *err);
+
 /** A section header. */
 struct dvi_coff_header {
     struct dvi_view name; /* the field of 8 bytes */
@@ -53,6 +73,7 @@ struct dvi_coff_symbol {
     uint8_t storage, extra; /* class, and the entries that follow and belong to it */
 };
 enum { COFF_ABSOLUTE = -1 };
+enum { COFF_CLASS_EXTERNAL = 2, COFF_CLASS_FILE = 103, COFF_CLASS_WEAK = 105 };
 
 /** NULL: not a machine that objects are made for. */
 const char *dvi_coff_machine_name(uint16_t machine);

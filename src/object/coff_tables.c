@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { CLASS_EXTERNAL = 2, CLASS_FILE = 103, CLASS_WEAK = 105, DERIVED_FUNCTION = 2 };
+enum { DERIVED_FUNCTION = 2 };
 
 const char *dvi_coff_machine_name(uint16_t machine)
 {
@@ -224,8 +224,8 @@ static const char *fault_of(const struct dvi_object *o, const struct dvi_coff_sy
     if (s->section > 0 && (size_t)s->section > o->section_count)
         return "its section is not in the section table";
     /* a section, a function or a weak name has one further entry */
-    return s->extra > 1 && s->storage != CLASS_FILE ? "too many further entries belong to it"
-                                                    : NULL;
+    return s->extra > 1 && s->storage != COFF_CLASS_FILE ? "too many further entries belong to it"
+                                                         : NULL;
 }
 
 void dvi_coff_check_symbols(struct dvi_object *o)
@@ -274,10 +274,10 @@ bool dvi_coff_each_symbol(const struct dvi_object *o, dvi_symbol_visit *visit, v
     const size_t count = dvi_coff_symbol_count(coff), size = dvi_coff_symbol_size(coff);
     for (size_t i = 0; i < count; i++) {
         const struct dvi_coff_symbol raw = dvi_coff_symbol_at(coff, i);
-        struct dvi_symbol s = { .local =
-                                    raw.storage != CLASS_EXTERNAL && raw.storage != CLASS_WEAK };
+        struct dvi_symbol s = { .local = raw.storage != COFF_CLASS_EXTERNAL &&
+                                         raw.storage != COFF_CLASS_WEAK };
         s.name_bytes = dvi_coff_symbol_name(coff, &raw, &s.name_fixed);
-        if (raw.storage == CLASS_FILE) { /* its name is what follows */
+        if (raw.storage == COFF_CLASS_FILE) { /* its name is what follows */
             s.kind = DVI_SYMBOL_FILE;
             s.name_bytes = dvi_head(dvi_from(coff->symbols, (i + 1) * size), raw.extra * size);
             s.name_fixed = true;

@@ -148,11 +148,9 @@ static void extract_json(struct dvi_output *out, const char *path, const struct 
 /* An image that the system did not let be written is worse than one that is damaged. */
 static enum dvi_exit status_of(const struct extracted *e)
 {
-    for (uint32_t i = 0; i < e->count; i++) {
-        const enum devimg_status status = item_at(e, i)->status;
-        if (status == DEVIMG_IO || status == DEVIMG_NOMEM)
+    for (uint32_t i = 0; i < e->count; i++)
+        if (item_at(e, i)->status == DEVIMG_IO)
             return DVI_EXIT_UNREADABLE;
-    }
     return DVI_EXIT_OK;
 }
 

@@ -41,7 +41,7 @@ static void hex(FILE *file, const char *text)
 }
 
 /* The bytes of "a.a!b.o" where they are no UTF-8: JSON text cannot carry them. */
-static void path_hex(struct dvi_json *j, const char *path, const struct devimg_record *record)
+void dvi_json_path_hex(struct dvi_json *j, const char *path, const struct devimg_record *record)
 {
     bool valid = dvi_utf8_valid(path);
     for (uint32_t i = 0; record != NULL && i < record->member_count; i++)
@@ -66,7 +66,7 @@ void dvi_json_record_head(struct dvi_json *j, const char *path, const struct dev
     for (uint32_t i = 0; record != NULL && i < record->member_count; i++)
         dvi_json_text(j, NULL, record->members[i]);
     dvi_json_end(j);
-    path_hex(j, path, record);
+    dvi_json_path_hex(j, path, record);
     dvi_json_text(j, "kind", record != NULL ? devimg_file_kind_name(record->kind) : NULL);
     dvi_json_text(j, "machine", record != NULL ? record->machine : NULL);
     dvi_json_number(j, "size", record != NULL ? record->size : DEVIMG_UNKNOWN);
@@ -75,6 +75,19 @@ void dvi_json_record_head(struct dvi_json *j, const char *path, const struct dev
         devimg_record_status_name(record != NULL ? record->status : DEVIMG_RECORD_UNREADABLE));
     if (record != NULL)
         dvi_json_index(j, "descriptors", record->descriptor_count);
+}
+
+void dvi_json_sizes(struct dvi_json *j, const char *key, uint32_t sizes)
+{
+    if (sizes == 0) {
+        dvi_json_null(j, key);
+        return;
+    }
+    dvi_json_array(j, key, DVI_JSON_ONE_LINE);
+    for (unsigned bit = 0; bit < 32; bit++)
+        if ((sizes >> bit & 1) != 0)
+            dvi_json_number(j, NULL, UINT64_C(1) << bit);
+    dvi_json_end(j);
 }
 
 void dvi_json_answer(struct dvi_json *j, const char *key, enum devimg_answer answer)

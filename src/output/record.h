@@ -17,6 +17,8 @@ const char *dvi_member_of(const struct devimg_file *file, uint32_t record);
 
 /** The members of a record up to "status". `record` NULL: nothing of the file could be read. */
 void dvi_json_record_head(struct dvi_json *j, const char *path, const struct devimg_record *record);
+/** "path_hex": the bytes where they are no UTF-8, else null; `record` may be NULL. */
+void dvi_json_path_hex(struct dvi_json *j, const char *path, const struct devimg_record *record);
 void dvi_json_images(struct dvi_json *j, const struct devimg_file *file,
                      const struct devimg_record *record);
 void dvi_json_modules(struct dvi_json *j, const struct devimg_file *file,
@@ -29,6 +31,8 @@ void dvi_json_kernels(struct dvi_json *j, const struct devimg_file *file,
 void dvi_json_file(struct dvi_output *out, const struct devimg_file *file, const char *path,
                    const struct dvi_findings *findings, bool kernels, const uint8_t *shown);
 
+/** Sub-group sizes, bit n for 2^n; null for none. */
+void dvi_json_sizes(struct dvi_json *j, const char *key, uint32_t sizes);
 /** true, false, or null where the file does not tell. */
 void dvi_json_answer(struct dvi_json *j, const char *key, enum devimg_answer answer);
 

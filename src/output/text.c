@@ -8,7 +8,7 @@
 #include "image/image.h"
 #include "output/escape.h"
 
-enum { MAX_COLUMNS = 16, GAP = 2 };
+enum { MAX_COLUMNS = 64, GAP = 2 };
 
 struct dvi_table {
     FILE *file;

@@ -877,6 +877,11 @@ static void ratchet_that_is_written_allows_what_is_used_and_no_more(void **state
     assert_null(strstr(text, "\nl\t"));
     assert_int_equal(devimg_report_write_ratchet(w->report, path, 0, &err), DEVIMG_IO);
     assert_int_equal(devimg_report_write_ratchet(w->report, path, 1, &err), DEVIMG_OK);
+    char link[160]; /* one that leads nowhere is no free place */
+    (void)snprintf(link, sizeof link, "%s/link.tsv", w->folder);
+    assert_int_equal(symlink("nowhere", link), 0);
+    assert_int_equal(devimg_report_write_ratchet(w->report, link, 0, &err), DEVIMG_IO);
+    assert_non_null(strstr(err.text, "is there already"));
     devimg_report_free(w->report);
     w->report = NULL;
     set(w, "scratch.ratchet", path);
@@ -1276,6 +1281,23 @@ static void answer_of_ocloc_replaces_the_tables_and_is_noted(void **state)
                         "bmg-g21: the tables say 20.1.0, this ocloc 20.1.4");
 }
 
+static void ocloc_that_gives_no_answer_is_not_asked_again(void **state)
+{
+    struct world *w = *state;
+    set(w, "targets", "adl-s,lnl-m");
+    set(w, "ocloc", fake_ocloc(w, "#!/bin/sh\nkill -SEGV $$\n"));
+    const uint32_t m = module_of(w, NULL, "k", NULL);
+    native(w, m, "adl-s", DVI_IP(12, 2, 0));
+    native(w, m, "lnl-m", DVI_IP(20, 4, 4));
+    check_file(w);
+    expect(w, "");
+    finish(w);
+    expect(w, "error targets ocloc-silent - - adl-s\n"
+              "error targets ocloc-silent - - lnl-m\n");
+    assert_non_null(strstr(finding_at(w, 0)->message, "signal"));
+    assert_non_null(strstr(finding_at(w, 1)->message, "was not asked"));
+}
+
 static void ocloc_that_cannot_be_started_is_an_error_of_io(void **state)
 {
     struct world *w = *state;
@@ -1396,6 +1418,7 @@ int main(void)
         TEST(promise_without_units_is_held_to_the_file),
         TEST(promise_is_served_as_the_target_list_is),
         TEST(answer_of_ocloc_replaces_the_tables_and_is_noted),
+        TEST(ocloc_that_gives_no_answer_is_not_asked_again),
         TEST(ocloc_that_cannot_be_started_is_an_error_of_io),
         TEST(findings_past_the_budget_are_counted),
     };

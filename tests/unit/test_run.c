@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -65,6 +66,25 @@ static void what_hangs_is_stopped_with_its_children(void **state)
     dvi_ran_free(&ran);
 }
 
+static void what_is_stopped_may_tidy_up(void **state)
+{
+    (void)state;
+    const time_t start = time(NULL);
+    struct dvi_ran ran = run_shell("trap 'rm -f \"$f\"; exit 1' TERM; f=$(mktemp) && echo \"$f\"; "
+                                   "while :; do sleep 0.05; done",
+                                   1, 100);
+    assert_true(ran.timed_out);
+    assert_true(ran.output_size > 1);
+    ran.output[ran.output_size - 1] = '\0';
+    assert_int_not_equal(access(ran.output, F_OK), 0);
+    dvi_ran_free(&ran);
+    ran = run_shell("trap '' TERM; while :; do sleep 0.05; done", 1, 100); /* and must not refuse */
+    assert_true(ran.timed_out);
+    assert_int_equal(ran.exit_code, -1);
+    assert_true(time(NULL) - start < 30);
+    dvi_ran_free(&ran);
+}
+
 static void what_is_not_there(void **state)
 {
     (void)state;
@@ -83,6 +103,7 @@ int main(void)
         cmocka_unit_test(more_than_is_kept),
         cmocka_unit_test(a_signal_is_no_status),
         cmocka_unit_test(what_hangs_is_stopped_with_its_children),
+        cmocka_unit_test(what_is_stopped_may_tidy_up),
         cmocka_unit_test(what_is_not_there),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,577 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Declarations, as far as names and sizes need them: each is looked at ahead of the scan. */
+#include <string.h>
+
+#include "sycl/source_scanner.h"
+
+enum { MOST_SPECIFIERS = 48, MOST_INITIALIZER = 256, MOST_PARAMS = 64 };
+
+static bool ends(const struct dvi_lexeme *t)
+{
+    return t->kind == DVI_LEX_END || t->kind == DVI_LEX_LINE_END || t->kind == DVI_LEX_DIRECTIVE;
+}
+
+/* ---- texts ---- */
+
+void dvi_spell_text(struct dvi_spelling *to, const char *text)
+{
+    const size_t size = strlen(text);
+    const size_t blank = to->size > 0 ? 1 : 0;
+    if (to->cut || size + blank >= sizeof to->bytes - to->size) {
+        to->cut = true;
+        return;
+    }
+    if (blank > 0)
+        to->bytes[to->size++] = ' ';
+    memcpy(to->bytes + to->size, text, size);
+    to->size += size;
+}
+
+static bool ends_in_word(const struct dvi_spelling *text)
+{
+    const char last = text->size > 0 ? text->bytes[text->size - 1] : 0;
+    return last == '_' || (last >= '0' && last <= '9') || (last >= 'a' && last <= 'z') ||
+           (last >= 'A' && last <= 'Z');
+}
+
+void dvi_spell(struct dvi_spelling *to, const struct dvi_lexer *lexer,
+               const struct dvi_lexeme *token)
+{
+    char room[DVI_LEX_ROOM];
+    const struct dvi_view text = dvi_lex_text(lexer, token, room);
+    const bool marks = token->kind == DVI_LEX_PUNCTUATOR;
+    const bool scope = dvi_lex_mark(token, DVI_LEX_SCOPE);
+    const bool after_scope =
+        to->size >= 2 && memcmp(to->bytes + to->size - 2, "::", 2) == 0 && !marks;
+    const bool tight = scope || after_scope || dvi_lex_mark(token, ',') ||
+                       dvi_lex_mark(token, ')') || (dvi_lex_mark(token, '(') && ends_in_word(to)) ||
+                       (to->size > 0 && to->bytes[to->size - 1] == '(');
+    const size_t blank = to->size > 0 && !tight ? 1 : 0;
+    if (to->cut || text.size + blank >= sizeof to->bytes - to->size) {
+        to->cut = true;
+        return;
+    }
+    if (blank > 0)
+        to->bytes[to->size++] = ' ';
+    memcpy(to->bytes + to->size, text.data, text.size);
+    to->size += text.size;
+}
+
+const char *dvi_spelled(const struct dvi_spelling *from, struct dvi_arena *arena)
+{
+    if (from->cut)
+        return "(a text of more than 1000 bytes)";
+    return dvi_arena_text(arena, dvi_view_of(from->bytes, from->size, NULL));
+}
+
+const char *dvi_scanner_text(struct dvi_scanner *s, const struct dvi_lexer *lexer,
+                             const struct dvi_lexeme *token)
+{
+    char room[DVI_LEX_ROOM];
+    const char *text = dvi_arena_text(&s->out->arena, dvi_lex_text(lexer, token, room));
+    if (text == NULL)
+        dvi_scanner_fail(s, DEVIMG_NOMEM, "");
+    return text;
+}
+
+static const char *spelled(struct dvi_scanner *s, const struct dvi_spelling *from)
+{
+    const char *text = dvi_spelled(from, &s->out->arena);
+    if (text == NULL)
+        dvi_scanner_fail(s, DEVIMG_NOMEM, "");
+    return text;
+}
+
+void dvi_scanner_constant(struct dvi_scanner *s, enum dvi_constant_kind kind, const char *name,
+                          const char *text, const struct dvi_lexeme *token, bool around)
+{
+    if (name == NULL || text == NULL)
+        return;
+    const bool many = s->out->constants.count >= DVI_SOURCE_MOST_ITEMS;
+    struct dvi_constant *c = many ? NULL : DVI_ADD(&s->out->constants);
+    if (c == NULL) {
+        dvi_scanner_fail(s, many ? DEVIMG_LIMIT : DEVIMG_NOMEM, "more than 500000 constants");
+        return;
+    }
+    *c = (struct dvi_constant){
+        .kind = kind,
+        .name = name,
+        .text = text,
+        .scope = around ? 0 : dvi_scanner_keep(s),
+        .hash = dvi_lex_hash(name, strlen(name)),
+        .begin = token->at,
+        .end = SIZE_MAX,
+        .line = token->line,
+        .column = token->column,
+    };
+}
+
+/* ---- templates ---- */
+
+/* Takes the names between "<" and ">", the scanner standing on the "<", and opens their scope. */
+static void take_params(struct dvi_scanner *s, bool is_lambda)
+{
+    const char *names[MOST_PARAMS];
+    struct dvi_lexeme last = { .kind = DVI_LEX_END };
+    unsigned angles = 1, parens = 0, count = 0;
+    bool in_default = false;
+    while (angles > 0 && dvi_scanner_next(s) && !ends(&s->token)) {
+        const struct dvi_lexeme *t = &s->token;
+        const bool outer = angles == 1 && parens == 0;
+        if (t->kind == DVI_LEX_NAME) {
+            const struct dvi_source_word *user = NULL;
+            const enum dvi_word_id id = dvi_word_of(s->words, &s->lexer, t, &user);
+            if (id >= DVI_WORD_REQD)
+                dvi_scan_size(s, id, user);
+            if (outer && !in_default)
+                last = *t;
+        } else if (dvi_lex_mark(t, '(') || dvi_lex_mark(t, '{')) {
+            parens++;
+        } else if ((dvi_lex_mark(t, ')') || dvi_lex_mark(t, '}')) && parens > 0) {
+            parens--;
+        } else if (dvi_lex_mark(t, ';') && parens == 0) {
+            return; /* no template */
+        } else if (parens == 0 && dvi_lex_mark(t, '<')) {
+            angles++;
+        } else if (parens == 0 && dvi_lex_mark(t, '>')) {
+            angles--;
+        }
+        in_default = in_default || (outer && dvi_lex_mark(t, '='));
+        const bool closes = outer && (dvi_lex_mark(t, ',') || angles == 0);
+        if (closes && last.kind == DVI_LEX_NAME && count < MOST_PARAMS)
+            names[count++] = dvi_scanner_text(s, &s->lexer, &last);
+        if (closes) {
+            last.kind = DVI_LEX_END;
+            in_default = false;
+        }
+        s->before_that = s->before;
+        s->before = s->token;
+    }
+    const char **params = dvi_arena_array(&s->out->arena, count + 1U, sizeof *params);
+    if (params == NULL || s->status != DEVIMG_OK) {
+        dvi_scanner_fail(s, DEVIMG_NOMEM, "");
+        return;
+    }
+    for (unsigned i = 0; i < count; i++)
+        params[i] = names[i];
+    dvi_scanner_enter(s, DVI_SCOPE_TEMPLATE, NULL, NULL);
+    if (s->status != DEVIMG_OK)
+        return;
+    struct dvi_scope *scope = &s->out->scopes.items[s->scope];
+    scope->params = params;
+    scope->param_count = count;
+    scope->is_lambda = is_lambda;
+}
+
+static bool next_is(const struct dvi_scanner *s, int punctuator)
+{
+    struct dvi_lexer ahead = s->lexer;
+    struct dvi_lexeme next;
+    dvi_lex(&ahead, &next);
+    return dvi_lex_mark(&next, punctuator);
+}
+
+void dvi_scan_template(struct dvi_scanner *s)
+{
+    if (!next_is(s, '<')) /* an explicit instantiation, or "x.template f<...>" */
+        return;
+    if (dvi_lex_mark(&s->before, '.') || dvi_lex_mark(&s->before, DVI_LEX_ARROW) ||
+        dvi_lex_mark(&s->before, DVI_LEX_SCOPE))
+        return;
+    (void)dvi_scanner_next(s);
+    take_params(s, false);
+}
+
+void dvi_scan_lambda_params(struct dvi_scanner *s)
+{
+    take_params(s, true);
+}
+
+/* ---- classes, namespaces ---- */
+
+static bool is_capital(struct dvi_view text)
+{
+    for (size_t i = 0; i < text.size; i++)
+        if (text.data[i] >= 'a' && text.data[i] <= 'z')
+            return false;
+    return text.size > 1;
+}
+
+/* Behind the ')' that closes what `l` is in. */
+static bool skip_parens(struct dvi_lexer *l)
+{
+    struct dvi_lexeme t;
+    unsigned depth = 1;
+    for (unsigned i = 0; i < MOST_INITIALIZER && depth > 0; i++) {
+        dvi_lex(l, &t);
+        if (ends(&t))
+            return false;
+        depth += dvi_lex_mark(&t, '(');
+        depth -= dvi_lex_mark(&t, ')');
+    }
+    return depth == 0;
+}
+
+/* True where "(" may follow the name before that of a class: alignas(16), EXPORT(x). */
+static bool takes_parens(const struct dvi_lexer *l, const struct dvi_lexeme *name)
+{
+    char room[DVI_LEX_ROOM];
+    if (name->kind != DVI_LEX_NAME)
+        return false;
+    return dvi_lex_is(l, name, "alignas") || dvi_lex_is(l, name, "__attribute__") ||
+           dvi_lex_is(l, name, "__declspec") || is_capital(dvi_lex_text(l, name, room));
+}
+
+/* What a class is called, as a path: the last name before '{', ':' or '<'. */
+struct class_name {
+    struct dvi_spelling path;
+    struct dvi_lexeme last;
+    bool found;
+};
+
+static void find_class_name(const struct dvi_scanner *s, struct class_name *out)
+{
+    struct dvi_lexer l = s->lexer;
+    struct dvi_lexeme t, before = { .kind = DVI_LEX_END };
+    unsigned angles = 0, brackets = 0;
+    for (unsigned i = 0; i < MOST_SPECIFIERS; i++, before = t) {
+        dvi_lex(&l, &t);
+        if (ends(&t))
+            return;
+        if (dvi_lex_mark(&t, '[') || dvi_lex_mark(&t, ']')) {
+            brackets += dvi_lex_mark(&t, '[') ? 1U : brackets > 0 ? -1U : 0U;
+        } else if (brackets > 0) {
+            continue;
+        } else if (dvi_lex_mark(&t, '<')) {
+            angles++;
+        } else if (dvi_lex_mark(&t, '>')) {
+            if (angles-- == 0)
+                return;
+        } else if (angles > 0) {
+            continue;
+        } else if (dvi_lex_mark(&t, '{') || dvi_lex_mark(&t, ':')) {
+            out->found = true;
+            return;
+        } else if (dvi_lex_mark(&t, '(')) {
+            if (!takes_parens(&l, &before) || !skip_parens(&l))
+                return;
+        } else if (dvi_lex_mark(&t, DVI_LEX_SCOPE)) {
+            dvi_spell(&out->path, &l, &t);
+        } else if (t.kind != DVI_LEX_NAME) {
+            return;
+        } else if (!dvi_lex_is(&l, &t, "final")) {
+            if (!dvi_lex_mark(&before, DVI_LEX_SCOPE))
+                out->path.size = 0;
+            dvi_spell(&out->path, &l, &t);
+            out->last = t;
+        }
+    }
+}
+
+static const char *without_scope(const char *path)
+{
+    return strncmp(path, "::", 2) == 0 ? path + 2 : path;
+}
+
+void dvi_scan_class(struct dvi_scanner *s)
+{
+    struct class_name name = { .found = false };
+    if (s->parens > 0)
+        return;
+    find_class_name(s, &name);
+    if (!name.found)
+        return;
+    const char *path = spelled(s, &name.path);
+    s->pending = (struct dvi_pending){ .named = true, .path = path, .name = path };
+    if (path == NULL || name.last.kind != DVI_LEX_NAME)
+        return;
+    s->pending.path = without_scope(path);
+    s->pending.name = dvi_scanner_text(s, &s->lexer, &name.last);
+    struct dvi_scope *scope = &s->out->scopes.items[s->scope];
+    if (scope->kind == DVI_SCOPE_TEMPLATE && scope->name == NULL)
+        scope->name = s->pending.name;
+}
+
+/* A path "a::b::c" from `l` on; the token behind it is in `*after`. False: no path. */
+static bool take_path(struct dvi_lexer *l, struct dvi_spelling *path, struct dvi_lexeme *last,
+                      struct dvi_lexeme *after)
+{
+    unsigned angles = 0;
+    bool any = false;
+    for (unsigned i = 0; i < MOST_SPECIFIERS; i++) {
+        dvi_lex(l, after);
+        if (after->kind == DVI_LEX_NAME && angles == 0) {
+            if (dvi_lex_is(l, after, "inline") || dvi_lex_is(l, after, "typename"))
+                continue;
+            dvi_spell(path, l, after);
+            *last = *after;
+            any = true;
+        } else if (dvi_lex_mark(after, DVI_LEX_SCOPE) && angles == 0) {
+            dvi_spell(path, l, after);
+        } else if (dvi_lex_mark(after, '<')) {
+            angles++;
+        } else if (dvi_lex_mark(after, '>') && angles > 0) {
+            angles--;
+        } else if (angles == 0 || ends(after)) {
+            return any;
+        }
+    }
+    return false;
+}
+
+void dvi_scan_namespace(struct dvi_scanner *s)
+{
+    struct dvi_lexer l = s->lexer;
+    struct dvi_spelling name = { .size = 0 }, target = { .size = 0 };
+    struct dvi_lexeme last, after;
+    const bool transparent = dvi_lex_is(&s->lexer, &s->before, "inline");
+    const bool any = take_path(&l, &name, &last, &after);
+    if (dvi_lex_is(&s->lexer, &s->before, "using"))
+        return;
+    if (any && dvi_lex_mark(&after, '=')) {
+        struct dvi_lexeme target_last;
+        if (take_path(&l, &target, &target_last, &after))
+            dvi_scanner_constant(s, DVI_CONSTANT_ALIAS, spelled(s, &name), spelled(s, &target),
+                                 &last, false);
+        return;
+    }
+    s->pending = (struct dvi_pending){ .named = true, .path = "" };
+    if (any && !transparent)
+        s->pending.path = spelled(s, &name);
+}
+
+/* using namespace a::b; using enum E; using a::b::c; using c = a::b; */
+void dvi_scan_using(struct dvi_scanner *s)
+{
+    struct dvi_lexer l = s->lexer, first = s->lexer;
+    struct dvi_spelling path = { .size = 0 }, target = { .size = 0 };
+    struct dvi_lexeme word, last, after, target_last;
+    if (s->parens > 0 || s->attribute > 0)
+        return;
+    dvi_lex(&first, &word);
+    const bool all = dvi_lex_is(&first, &word, "namespace") || dvi_lex_is(&first, &word, "enum");
+    if (all)
+        l = first;
+    if (!take_path(&l, &path, &last, &after))
+        return;
+    if (all) {
+        const char *text = spelled(s, &path);
+        if (text != NULL && s->out->using_count < DVI_SOURCE_MOST_USINGS)
+            s->out->usings[s->out->using_count++] = text;
+    } else if (dvi_lex_mark(&after, '=')) {
+        if (take_path(&l, &target, &target_last, &after) && dvi_lex_mark(&after, ';'))
+            dvi_scanner_constant(s, DVI_CONSTANT_ALIAS, spelled(s, &path), spelled(s, &target),
+                                 &last, false);
+    } else if (dvi_lex_mark(&after, ';')) {
+        dvi_scanner_constant(s, DVI_CONSTANT_ALIAS, dvi_scanner_text(s, &l, &last),
+                             spelled(s, &path), &last, false);
+    }
+}
+
+/* ---- constants ---- */
+
+/* The expression up to the ',' or `close` that ends it, which is left in `*after`. */
+static bool take_expression(struct dvi_lexer *l, int close, struct dvi_spelling *text,
+                            struct dvi_lexeme *after)
+{
+    unsigned depth = 0;
+    for (unsigned i = 0; i < MOST_INITIALIZER; i++) {
+        dvi_lex(l, after);
+        if (ends(after) || after->kind == DVI_LEX_STRING)
+            return false;
+        if (depth == 0 && (dvi_lex_mark(after, ',') || dvi_lex_mark(after, close)))
+            return true;
+        if (dvi_lex_mark(after, ';'))
+            return false;
+        if (dvi_lex_mark(after, '(') || dvi_lex_mark(after, '{') || dvi_lex_mark(after, '['))
+            depth++;
+        if (dvi_lex_mark(after, ')') || dvi_lex_mark(after, '}') || dvi_lex_mark(after, ']')) {
+            if (depth == 0)
+                return false;
+            depth--;
+        }
+        dvi_spell(text, l, after);
+    }
+    return false;
+}
+
+/* The initializer behind a declarator's name, whose first token is `*mark`; then the token behind
+ * it is there. False: it has none that is one expression. */
+static bool take_initializer(struct dvi_lexer *l, struct dvi_lexeme *mark,
+                             struct dvi_spelling *text)
+{
+    if (dvi_lex_mark(mark, '='))
+        return take_expression(l, ';', text, mark);
+    const int close = dvi_lex_mark(mark, '{') ? '}' : ')';
+    if (!take_expression(l, close, text, mark) || text->size == 0 || !dvi_lex_mark(mark, close))
+        return false;
+    dvi_lex(l, mark);
+    return dvi_lex_mark(mark, ';') || dvi_lex_mark(mark, ',');
+}
+
+/* The name of the first declarator: the last one before '=', '{' or '('. */
+static bool find_declarator(struct dvi_lexer *l, struct dvi_lexeme *name, struct dvi_lexeme *mark)
+{
+    unsigned angles = 0;
+    name->kind = DVI_LEX_END;
+    for (unsigned i = 0; i < MOST_SPECIFIERS; i++) {
+        dvi_lex(l, mark);
+        if (ends(mark))
+            return false;
+        if (dvi_lex_mark(mark, '<')) {
+            angles++;
+        } else if (dvi_lex_mark(mark, '>') && angles > 0) {
+            angles--;
+        } else if (angles > 0) {
+            continue;
+        } else if (mark->kind == DVI_LEX_NAME) {
+            *name = *mark;
+        } else if (dvi_lex_mark(mark, '=') || dvi_lex_mark(mark, '{') || dvi_lex_mark(mark, '(')) {
+            return name->kind == DVI_LEX_NAME;
+        } else if (!dvi_lex_mark(mark, DVI_LEX_SCOPE)) {
+            return false;
+        }
+    }
+    return false;
+}
+
+void dvi_scan_const(struct dvi_scanner *s)
+{
+    struct dvi_lexer l = s->lexer;
+    struct dvi_lexeme name, mark;
+    if (s->parens > 0 || s->token.at < s->named_until || dvi_lex_mark(&s->before, ')'))
+        return;
+    if (!find_declarator(&l, &name, &mark))
+        return;
+    s->named_until = name.at;
+    for (;;) {
+        struct dvi_spelling text = { .size = 0 };
+        if (!take_initializer(&l, &mark, &text) || text.size == 0)
+            return;
+        dvi_scanner_constant(s, DVI_CONSTANT_VALUE, dvi_scanner_text(s, &l, &name),
+                             spelled(s, &text), &name, false);
+        if (s->status != DEVIMG_OK || !dvi_lex_mark(&mark, ','))
+            return;
+        dvi_lex(&l, &name);
+        dvi_lex(&l, &mark);
+        if (name.kind != DVI_LEX_NAME || mark.kind != DVI_LEX_PUNCTUATOR)
+            return;
+        if (!dvi_lex_mark(&mark, '=') && !dvi_lex_mark(&mark, '{') && !dvi_lex_mark(&mark, '('))
+            return;
+    }
+}
+
+/* ---- enumerations ---- */
+
+/* Up to the '{'; the name is left in `*name`. */
+static bool find_enum(struct dvi_lexer *l, struct dvi_lexeme *name, bool *scoped)
+{
+    struct dvi_lexeme t;
+    bool in_type = false;
+    name->kind = DVI_LEX_END;
+    for (unsigned i = 0; i < MOST_SPECIFIERS; i++) {
+        dvi_lex(l, &t);
+        if (dvi_lex_mark(&t, '{'))
+            return true;
+        if (dvi_lex_mark(&t, ':'))
+            in_type = true;
+        else if (dvi_lex_is(l, &t, "class") || dvi_lex_is(l, &t, "struct"))
+            *scoped = true;
+        else if (t.kind == DVI_LEX_NAME && !in_type)
+            *name = t;
+        else if (ends(&t) || dvi_lex_mark(&t, ';') || dvi_lex_mark(&t, ')') ||
+                 dvi_lex_mark(&t, '='))
+            return false;
+    }
+    return false;
+}
+
+static void add_enumerator(struct dvi_scanner *s, uint32_t around, bool scoped, const char *name,
+                           const char *text, const struct dvi_lexeme *at)
+{
+    const uint32_t own = s->scope;
+    if (own != around)
+        dvi_scanner_constant(s, DVI_CONSTANT_VALUE, name, text, at, false);
+    if (scoped)
+        return;
+    s->scope = around;
+    dvi_scanner_constant(s, DVI_CONSTANT_VALUE, name, text, at, false);
+    s->scope = own;
+}
+
+/* A value that is not given is one more than that before it: "(text) + count". */
+static void take_enumerators(struct dvi_scanner *s, struct dvi_lexer *l, uint32_t around,
+                             bool scoped)
+{
+    const char *base = "0";
+    uint64_t count = 0;
+    for (;;) {
+        struct dvi_lexeme name, mark;
+        struct dvi_spelling text = { .size = 0 };
+        dvi_lex(l, &name);
+        dvi_lex(l, &mark);
+        if (name.kind != DVI_LEX_NAME || mark.kind != DVI_LEX_PUNCTUATOR)
+            return;
+        if (dvi_lex_mark(&mark, '=')) {
+            if (!take_expression(l, '}', &text, &mark))
+                return;
+            base = spelled(s, &text);
+            count = 0;
+        }
+        const char *value =
+            count == 0 ? base
+                       : dvi_arena_format(&s->out->arena, "( %s ) + %zu", base, (size_t)count);
+        if (value == NULL)
+            dvi_scanner_fail(s, DEVIMG_NOMEM, "");
+        if (s->status != DEVIMG_OK)
+            return;
+        add_enumerator(s, around, scoped, dvi_scanner_text(s, l, &name), value, &name);
+        count++;
+        if (!dvi_lex_mark(&mark, ','))
+            return;
+    }
+}
+
+void dvi_scan_enum(struct dvi_scanner *s)
+{
+    struct dvi_lexer l = s->lexer;
+    struct dvi_lexeme name;
+    bool scoped = false;
+    const uint32_t around = s->scope, parens = s->parens;
+    if (s->parens > 0 || dvi_lex_is(&s->lexer, &s->before, "using") ||
+        !find_enum(&l, &name, &scoped))
+        return;
+    const char *own = name.kind == DVI_LEX_NAME ? dvi_scanner_text(s, &l, &name) : NULL;
+    if (own != NULL) {
+        const char *path = s->out->scopes.items[around].path;
+        path = *path != 0 ? dvi_arena_format(&s->out->arena, "%s::%s", path, own) : own;
+        if (path == NULL)
+            dvi_scanner_fail(s, DEVIMG_NOMEM, "");
+        else
+            dvi_scanner_enter(s, DVI_SCOPE_NAMED, path, own);
+    }
+    if (s->status == DEVIMG_OK)
+        take_enumerators(s, &l, around, scoped);
+    s->scope = around;
+    s->parens = parens;
+    s->pending = (struct dvi_pending){ .named = true, .path = own != NULL ? own : "", .name = own };
+}
+
+/* ---- checks ---- */
+
+void dvi_scan_assert(struct dvi_scanner *s)
+{
+    struct dvi_lexer l = s->lexer;
+    struct dvi_lexeme mark;
+    struct dvi_spelling text = { .size = 0 };
+    dvi_lex(&l, &mark);
+    if (!dvi_lex_mark(&mark, '(') || !take_expression(&l, ')', &text, &mark))
+        return;
+    const bool many = s->out->checks.count >= DVI_SOURCE_MOST_ITEMS;
+    struct dvi_size_check *check = many ? NULL : DVI_ADD(&s->out->checks);
+    if (check != NULL)
+        *check = (struct dvi_size_check){ spelled(s, &text), dvi_scanner_keep(s), s->token.at,
+                                          s->token.line, s->token.column };
+    else if (!many)
+        dvi_scanner_fail(s, DEVIMG_NOMEM, "");
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What one source file says of sub-group sizes: the sizes that it requires, the constants they may
+ * be spelled with, and the macros that spell them. Nothing is preprocessed: files that it includes
+ * are not opened, and of a conditional both sides count, but for #if 0 and #if 1.
+ */
+#ifndef DVI_SYCL_SOURCE_SCAN_H
+#define DVI_SYCL_SOURCE_SCAN_H
+
+#include "base/arena.h"
+#include "sycl/source_lex.h"
+
+enum {
+    DVI_SOURCE_MOST_BYTES = 256 << 20,
+    DVI_SOURCE_MOST_ITEMS = 500000,
+    DVI_SOURCE_MOST_USINGS = 32
+};
+
+enum dvi_scope_kind {
+    DVI_SCOPE_NAMED,    /* a namespace, class or enumeration; the file itself */
+    DVI_SCOPE_BLOCK,    /* any other braces */
+    DVI_SCOPE_TEMPLATE, /* from "template <...>" to the end of what it declares */
+    DVI_SCOPE_MACRO     /* what a #define says */
+};
+
+struct dvi_scope {
+    uint32_t parent; /* of the file itself: its own index, 0 */
+    enum dvi_scope_kind kind;
+    const char *path; /* "a::b": of the innermost NAMED one */
+    const char *name; /* of a class, a function-like macro, or what a template declares; or NULL */
+    const char *const *params; /* of TEMPLATE and MACRO */
+    uint32_t param_count;
+    uint32_t parens; /* that are open around it */
+    bool is_lambda;
+};
+
+enum dvi_constant_kind {
+    DVI_CONSTANT_VALUE, /* const, constexpr, an enumerator: `text` is an expression */
+    DVI_CONSTANT_MACRO, /* #define NAME ...: likewise */
+    DVI_CONSTANT_ALIAS  /* another name: `text` is a path */
+};
+
+struct dvi_constant {
+    enum dvi_constant_kind kind;
+    const char *name, *text;
+    uint32_t scope;
+    uint32_t hash;     /* of the name */
+    size_t begin, end; /* in the file: where it can be used */
+    uint64_t line, column;
+};
+
+/** How a size is spelled. */
+enum dvi_size_form { DVI_FORM_ATTRIBUTE, DVI_FORM_PROPERTY, DVI_FORM_MACRO, DVI_FORM_TEMPLATE };
+
+/** A size that is required, or, in a macro with parameters, one that its uses require. */
+struct dvi_size_request {
+    enum dvi_size_form form;
+    const char *name;  /* as it stands there: "reqd_sub_group_size", or the macro's or template's */
+    const char *text;  /* the expression; NULL: `argument` is not there */
+    uint32_t argument; /* of MACRO and TEMPLATE, from 1 */
+    uint32_t scope;
+    bool no_size; /* "primary" or "automatic": left to the compiler */
+    size_t offset;
+    uint64_t line, column;
+};
+
+/** A condition of a static_assert. */
+struct dvi_size_check {
+    const char *text;
+    uint32_t scope;
+    size_t offset;
+    uint64_t line, column;
+};
+
+/** What is looked for beside the built-in forms: macros and templates. */
+struct dvi_source_word {
+    const char *name;
+    uint32_t argument; /* that holds the size, from 1; 0: as the macro's own definitions have it */
+    bool is_template;
+};
+struct dvi_source_words {
+    const struct dvi_source_word *items;
+    size_t count;
+    uint32_t *slots; /* of a hash table: 1 + a place in `entries`; 0: free */
+    uint32_t mask;
+    struct dvi_word_entry *entries;
+};
+
+/** Make the table; free with dvi_source_words_free(). NOMEM. */
+DEVIMG_CHECKED enum devimg_status dvi_source_words_make(struct dvi_source_words *words,
+                                                        struct devimg_error *err);
+void dvi_source_words_free(struct dvi_source_words *words);
+
+/** Names that a file may hold: never no where it holds one. */
+enum { DVI_SOURCE_NAME_BITS = 16384 };
+
+/** Start with { 0 }; free with dvi_source_free(). */
+struct dvi_source {
+    struct dvi_arena arena;
+    DVI_LIST(struct dvi_scope) scopes;
+    DVI_LIST(struct dvi_constant) constants;
+    DVI_LIST(struct dvi_size_request) requests;
+    DVI_LIST(struct dvi_size_check) checks;
+    DVI_LIST(const char *) includes;            /* as written */
+    const char *usings[DVI_SOURCE_MOST_USINGS]; /* namespaces; those past the last are not seen */
+    uint32_t using_count;
+    const char *open; /* a comment or raw string that has no end; NULL: none */
+    struct dvi_lexeme opened;
+    uint8_t names[DVI_SOURCE_NAME_BITS / 8];
+};
+
+/**
+ * Read a source. Free it in any case.
+ * @return UNSUPPORTED: no text that is read here (a NUL in it, or another encoding than UTF-8 or
+ *         its like); LIMIT: too large, or too many of something; NOMEM.
+ */
+DEVIMG_CHECKED enum devimg_status dvi_source_scan(struct dvi_view text,
+                                                  const struct dvi_source_words *words,
+                                                  struct dvi_source *out, struct devimg_error *err);
+void dvi_source_free(struct dvi_source *source);
+bool dvi_source_may_name(const struct dvi_source *source, const char *name);
+
+/** True when the scope, or one around it, has a template or macro parameter of this name. */
+bool dvi_source_is_param(const struct dvi_source *source, uint32_t scope, const char *name,
+                         enum dvi_scope_kind of);
+/** The macro whose definition the scope is in; NULL: none. */
+const struct dvi_scope *dvi_source_macro(const struct dvi_source *source, uint32_t scope);
+
+#endif

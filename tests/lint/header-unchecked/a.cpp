@@ -1,0 +1,1 @@
+PROJ_SG(16) void a();

@@ -1,0 +1,2 @@
+[[sycl::reqd_sub_group_size(16)]] void a();
+[[sycl::reqd_sub_group_size(32)]] void b();

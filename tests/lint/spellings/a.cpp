@@ -1,0 +1,11 @@
+struct A { [[sycl::reqd_sub_group_size(8)]] void operator()() const; };
+struct B { [[intel::reqd_sub_group_size(8)]] void operator()() const; };
+struct C { [[cl::intel_reqd_sub_group_size(8)]] void operator()() const; };
+struct D { [[intel::sub_group_size(8)]] void operator()() const; };
+struct E { [[using sycl: work_group_size_hint(4), reqd_sub_group_size(8, ignored)]] void operator()() const; };
+struct F { __attribute__((intel_reqd_sub_group_size(8))) void operator()() const; };
+struct G { __attribute__((always_inline, __intel_reqd_sub_group_size__(8))) void operator()() const; };
+auto h = sycl::ext::oneapi::experimental::properties{sycl::ext::oneapi::experimental::sub_group_size<8>};
+auto i = syclex::properties{syclex::work_group_size<64>, syclex::sub_group_size<8>};
+using K = syclex::sub_group_size_key::value_t<8>;
+struct L { <:<:sycl::reqd_sub_group_size (0x8):>:> void operator()() const; };

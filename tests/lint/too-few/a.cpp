@@ -1,0 +1,3 @@
+[[sycl::reqd_sub_group_size(16)]] void a();
+[[sycl::reqd_sub_group_size(32)]] void b();
+// [[sycl::reqd_sub_group_size(16)]] void c();

@@ -1,0 +1,2 @@
+/* no end
+[[sycl::reqd_sub_group_size(8)]] void b();
