@@ -330,9 +330,10 @@ static enum devimg_status make_memory(struct devimg_report *report, struct devim
     struct dvi_memory *m = &report->memory;
     struct dvi_arena *arena = &report->arena;
     m->gap_needed = dvi_arena_array(arena, policy->gaps.count, sizeof *m->gap_needed);
+    m->gap_use = dvi_arena_array(arena, policy->gaps.count, sizeof *m->gap_use);
     m->ratchet = dvi_arena_array(arena, policy->ratchet.lines.count, sizeof *m->ratchet);
     m->accepted = dvi_arena_array(arena, policy->baseline.lines.count, sizeof *m->accepted);
-    if (m->gap_needed == NULL || m->ratchet == NULL || m->accepted == NULL)
+    if (m->gap_needed == NULL || m->gap_use == NULL || m->ratchet == NULL || m->accepted == NULL)
         return dvi_fail_memory(err, "report");
     for (size_t i = 0; i < policy->gaps.count; i++) {
         m->gap_needed[i] = dvi_arena_array(arena, policy->gaps.items[i].without.known.count, 1);

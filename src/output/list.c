@@ -9,6 +9,7 @@
 #include "output/record.h"
 #include "output/summary.h"
 #include "output/text.h"
+#include "target/target.h"
 
 /* " as SPIR-V", " as SPIR-V and PTX" for the groups of one class. */
 static void print_formats(FILE *file, const struct dvi_summary *s, enum dvi_class class)
@@ -28,6 +29,8 @@ static void print_formats(FILE *file, const struct dvi_summary *s, enum dvi_clas
     unsigned told = 0;
     for (size_t i = 0; i < s->groups.count; i++) {
         const struct dvi_group *group = &s->groups.items[i];
+        if (group->first->format == DEVIMG_FORMAT_UNKNOWN) /* the host's, which is told apart */
+            continue;
         const unsigned bit = 1U << group->first->format;
         if (group->class != class || (told & bit) != 0)
             continue;
@@ -46,12 +49,15 @@ static bool has_class(const struct dvi_summary *s, enum dvi_class class)
 
 static void print_fallback(FILE *file, const struct dvi_summary *s)
 {
-    if (!has_class(s, DVI_CLASS_PORTABLE)) {
+    const bool portable = has_class(s, DVI_CLASS_PORTABLE);
+    if (!portable && s->link_modules == 0) {
         fputs(", no portable fallback", file);
         return;
     }
     fputs(", with ", file);
     print_formats(file, s, DVI_CLASS_PORTABLE);
+    if (s->link_modules > 0)
+        fprintf(file, "%sLLVM bitcode", portable ? " and " : "");
     fputs(" fallback", file);
     if (s->jit_native_modules < s->native_modules)
         fprintf(file, " in %" PRIu32 " of the %" PRIu32 " modules that have native code",
@@ -74,34 +80,31 @@ static void print_spread(FILE *file, const struct dvi_summary *s)
                 s->module_count);
 }
 
-static bool is_host_code(const struct devimg_image *image)
-{
-    const struct devimg_target *row = devimg_target_find(image->target);
-    return row != NULL && strcmp(row->kind, "cpu") == 0;
-}
-
 /* Neither native nor portable: bitcode before the link, AdaptiveCpp's generic IR, code for the host's CPU, or what no reader
  * here knows. */
 static void print_other(FILE *file, const struct dvi_summary *s)
 {
-    bool for_host = false, is_generic = true;
+    bool for_host = false, is_generic = true, told = false;
     for (size_t i = 0; i < s->groups.count; i++) {
         const struct devimg_image *first = s->groups.items[i].first;
         is_generic = is_generic && (s->groups.items[i].class != DVI_CLASS_OTHER ||
                                     first->offload == DEVIMG_OFFLOAD_ACPP);
-        if (s->groups.items[i].class != DVI_CLASS_OTHER || first->format != DEVIMG_FORMAT_UNKNOWN)
+        if (s->groups.items[i].class != DVI_CLASS_OTHER)
             continue;
-        if (!is_host_code(first)) {
+        told = told || first->format != DEVIMG_FORMAT_UNKNOWN;
+        if (first->format != DEVIMG_FORMAT_UNKNOWN)
+            continue;
+        if (!dvi_target_is_host(first->target)) {
             fputs(" of a kind that could not be told", file);
             return;
         }
         for_host = true;
     }
-    if (for_host) {
+    if (for_host && !told) {
         fputs(" for the host's CPU, and for no GPU", file);
         return;
     }
-    fputs(" as ", file);
+    fputs(for_host ? " for the host's CPU, and for GPUs as " : " as ", file);
     print_formats(file, s, DVI_CLASS_OTHER);
     fputs(is_generic ? " only: compiled by AdaptiveCpp's runtime at first use"
                      : " only: not finished, a driver runs none of it as it is",
@@ -123,6 +126,10 @@ static void print_kind(FILE *file, const char *name, const struct dvi_summary *s
         fputs(" only: compiled by the driver at first use", file);
     } else if (has_class(s, DVI_CLASS_OTHER)) {
         print_other(file, s);
+    } else if (has_class(s, DVI_CLASS_EMBEDDED)) {
+        fputs(" as ", file);
+        print_formats(file, s, DVI_CLASS_EMBEDDED);
+        fputs(" inside archives only: the SYCL runtime does not look for it there", file);
     } else {
         fputs(": support images only, no kernels", file);
     }

@@ -174,27 +174,58 @@ static bool is_of(const struct devimg_image *image, unsigned offloads)
     return (offloads >> image->offload & 1) != 0;
 }
 
+bool dvi_is_link_fallback(const struct devimg_file *file, const struct devimg_image *image)
+{
+    const struct devimg_record *record = devimg_record_at(file, image->record);
+    const struct devimg_target *row = devimg_target_find(image->target);
+    return image->format == DEVIMG_FORMAT_BITCODE && record != NULL &&
+           record->linked == DEVIMG_NO && row != NULL && strcmp(row->kind, "portable") == 0;
+}
+
+/* Bitcode states no kernels, so that it is a module of its own beside the native ones of its
+ * object: it stands for all of those. */
+static bool has_link_fallback(const struct devimg_file *file, const struct devimg_record *record)
+{
+    bool bitcode = false, native = false;
+    for (uint32_t i = 0; i < record->image_count; i++) {
+        const struct devimg_image *image = devimg_image_at(file, record->first_image + i);
+        bitcode = bitcode || dvi_is_link_fallback(file, image);
+        native = native || dvi_image_class(image) == DVI_CLASS_NATIVE;
+    }
+    return bitcode && native;
+}
+
 static void count_modules(struct dvi_summary *s, const struct devimg_file *file, unsigned offloads)
 {
+    uint32_t record = DEVIMG_NONE;
+    bool in_object = false;
     for (uint32_t m = 0; m < devimg_module_count(file); m++) {
         const struct devimg_module *module = devimg_module_at(file, m);
         unsigned classes = 0, in_archives = 0;
-        bool unread = false;
+        bool unread = false, bitcode = true;
+        if (module->record != record) {
+            record = module->record;
+            in_object = has_link_fallback(file, devimg_record_at(file, record));
+        }
         for (uint32_t i = 0; i < module->image_count; i++) {
             const struct devimg_image *image = devimg_image_at(file, module->images[i]);
             if (image == NULL || !is_of(image, offloads))
                 continue;
             classes |= 1U << dvi_image_class(image);
             in_archives += image->parent != DEVIMG_NONE;
+            bitcode &= image->format == DEVIMG_FORMAT_BITCODE;
             unread |= image->format == DEVIMG_FORMAT_UNKNOWN && image->target == NULL;
         }
         const bool native = (classes >> DVI_CLASS_NATIVE & 1) != 0;
-        const bool portable = (classes >> DVI_CLASS_PORTABLE & 1) != 0;
+        const bool portable = (classes >> DVI_CLASS_PORTABLE & 1) != 0 || (native && in_object);
+        if (in_object && bitcode && classes == 1U << DVI_CLASS_OTHER)
+            continue;
         unread |= (classes >> DVI_CLASS_ARCHIVE & 1) != 0 && in_archives == 0;
         s->module_count += classes != 0 && classes != 1U << DVI_CLASS_SUPPORT;
         s->native_modules += native;
         s->jit_modules += portable;
         s->jit_native_modules += native && portable;
+        s->link_modules += native && in_object;
         s->unread_modules += unread && !native;
     }
 }

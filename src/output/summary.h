@@ -19,6 +19,9 @@ enum dvi_class {
 };
 enum dvi_class dvi_image_class(const struct devimg_image *image);
 
+/** Bitcode of a portable target in an object that is not linked: the link makes the fallback of it. */
+bool dvi_is_link_fallback(const struct devimg_file *file, const struct devimg_image *image);
+
 /** A sum of which some parts may be unknown. */
 struct dvi_total {
     uint64_t sum;
@@ -42,9 +45,10 @@ struct dvi_summary {
     uint32_t module_count;       /* without those that are support images alone */
     uint32_t native_count;       /* targets with native code in some module */
     uint32_t everywhere_count;   /* and in every module */
-    uint32_t jit_modules;        /* modules with portable code */
+    uint32_t jit_modules;        /* modules with portable code, or bitcode for it */
     uint32_t native_modules;     /* modules with native code */
     uint32_t jit_native_modules; /* modules with both */
+    uint32_t link_modules;       /* modules with both, the portable one bitcode for the link */
     uint32_t unread_modules;     /* modules of which no native code was seen, and a part not read */
     uint32_t top_count;          /* images that are no members of another */
     uint32_t support_count, family_count, raw_count, unregistered_count;

@@ -453,6 +453,53 @@ static void bitcode_is_the_fallback_of_an_object_only(void **state)
     expect(w, "error fallback missing-fallback 0 k spir64\n");
 }
 
+/* As icpx -fno-sycl-rdc leaves them: an image for each native module, and bitcode that states no
+ * kernels and is a module of its own. The link makes a fallback of it for all of them. */
+static void bitcode_of_an_object_is_the_fallback_of_all_its_modules(void **state)
+{
+    struct world *w = *state;
+    set(w, "fallback", "spir64");
+    w->records[0].linked = DEVIMG_NO;
+    native(w, module_of(w, NULL, "k", NULL), "adl-s", DVI_IP(12, 2, 0));
+    native(w, module_of(w, NULL, "l", NULL), "adl-s", DVI_IP(12, 2, 0));
+    const uint32_t m = module_of(w, NULL, NULL, NULL);
+    w->modules[m].name_count = 0;
+    const uint32_t i = image_of(w, m, DEVIMG_FORMAT_BITCODE, "spir64", DEVIMG_UNKNOWN);
+    w->images[i].kernel_count = DEVIMG_UNKNOWN;
+    check_file(w);
+    expect(w, "");
+    w->images[i].target = "spir64_gen"; /* for native code: no fallback comes of it */
+    check_file(w);
+    expect(w, "error fallback missing-fallback 0 k spir64\n"
+              "error fallback missing-fallback 1 l spir64\n"
+              "warning registration bitcode-dropped 2 - spir64_gen\n"
+              "error fallback missing-fallback 2 - spir64\n");
+    w->images[i].target = "spir64";
+    w->records[0].linked = DEVIMG_YES; /* what a link left over no link makes anything of */
+    check_file(w);
+    expect(w, "error fallback missing-fallback 0 k spir64\n"
+              "error fallback missing-fallback 1 l spir64\n"
+              "error fallback missing-fallback 2 - spir64\n");
+}
+
+/* A library of two objects: the bitcode of one is no fallback of the other. */
+static void bitcode_of_an_object_is_no_fallback_of_its_neighbour(void **state)
+{
+    struct world *w = *state;
+    set(w, "fallback", "spir64");
+    native(w, module_of(w, NULL, "k", NULL), "adl-s", DVI_IP(12, 2, 0));
+    image_of(w, module_of(w, NULL, "l", NULL), DEVIMG_FORMAT_BITCODE, "spir64", DEVIMG_UNKNOWN);
+    w->record_count = 2;
+    w->records[0].linked = DEVIMG_NO;
+    w->records[1] = w->records[0];
+    w->records[0].image_count = w->records[0].module_count = 1;
+    w->records[1].first_image = w->records[1].first_module = 1;
+    w->records[1].image_count = w->records[1].module_count = 1;
+    w->images[1].record = w->modules[1].record = 1;
+    check_file(w);
+    expect(w, "error fallback missing-fallback 0 k spir64\n");
+}
+
 /* A clang offload bundle, uncompressed: its one entry is called SPIR-V and holds zeros. Only
  * decoding tells, so the rule has to ask for it. */
 static void image_that_is_only_labelled_spirv_is_met_by_the_fallback_rule(void **state)
@@ -528,7 +575,26 @@ static void image_that_nothing_could_have_compressed_is_not_raw(void **state)
     image->bundle = "none"; /* the file is the image */
     check_file(w);
     expect(w, "");
-    image->bundle = "clang-bundle"; /* a loose bundle, which could be compressed */
+    w->records[0].kind = DEVIMG_KIND_COFF;
+    w->records[0].linked = DEVIMG_NO;
+    image->section = image->bundle = "clang-bundle"; /* the link makes the fallback of it */
+    check_file(w);
+    expect(w, "warning registration needs-device-link - - -\n");
+    image->section = NULL;
+    image->bundle = "dpcpp"; /* a device link made this object */
+    check_file(w);
+    expect(w, "error compression stored-raw 0 - spir64\n");
+    image->section = image->bundle = "clang-bundle";
+    image->format = DEVIMG_FORMAT_ARCHIVE; /* a finished native image */
+    image->target = NULL;
+    check_file(w);
+    expect(w, "warning registration needs-device-link - - -\n"
+              "error compression stored-raw 0 - -\n");
+    image->format = DEVIMG_FORMAT_SPIRV;
+    image->target = "spir64";
+    image->section = NULL;
+    w->records[0].kind = DEVIMG_KIND_RAW;
+    w->records[0].linked = DEVIMG_MAYBE; /* a loose bundle, which could be compressed */
     check_file(w);
     expect(w, "error compression stored-raw 0 - spir64\n");
 }
@@ -931,6 +997,35 @@ static void gap_of_one_name_leaves_the_other_name_of_its_version(void **state)
     expect(w, "note targets gap 0 k adl-s\nerror targets missing-ip 0 k rpl-s\n");
 }
 
+static void gap_that_matches_nothing_is_said_to_with_a_near_name(void **state)
+{
+    struct world *w = *state;
+    set(w, "targets", "adl-s");
+    set(w, "gaps", "unit:scael.cpp without adl-s,pvc: it crashes");
+    set(w, "gaps", "count_abvoe without adl-s: it crashes");
+    set(w, "gaps", "unit:far-from-it.c without adl-s: it crashes");
+    set(w, "gaps", "count_* without adl-s: it crashes");
+    native(w, module_of(w, "src/scale.cpp", "scale", NULL), "adl-s", DVI_IP(12, 2, 0));
+    native(w, module_of(w, "src/count.cpp", "count_above", NULL), "adl-s", DVI_IP(12, 2, 0));
+    check_file(w);
+    finish(w);
+    expect(w, "note gaps gap-unmatched - - -\n"
+              "note gaps gap-unmatched - - -\n"
+              "warning gaps gap-unneeded - - pvc\n"
+              "note gaps gap-unneeded - count_* adl-s\n"
+              "note gaps gap-unmatched - count_abvoe -\n");
+    const char *near[] = { "matches no unit: did you mean \"scale.cpp\"?", "matches no unit",
+                           "matches no module's kernels: did you mean \"count_above\"?" };
+    unsigned found = 0;
+    for (uint32_t i = 0; i < w->count; i++)
+        for (unsigned k = 0; k < 3; k++) {
+            const char *at = strstr(finding_at(w, i)->message, near[k]);
+            if (at != NULL && strlen(at) == strlen(near[k]))
+                found |= 1U << k;
+        }
+    assert_int_equal(found, 7);
+}
+
 /* S3-22. */
 static void unneeded_gap_is_a_note_and_one_off_the_list_a_warning(void **state)
 {
@@ -1281,6 +1376,8 @@ int main(void)
         TEST(generic_ir_of_an_archive_is_no_fallback),
         TEST(unregistered_portable_image_is_no_fallback),
         TEST(bitcode_is_the_fallback_of_an_object_only),
+        TEST(bitcode_of_an_object_is_the_fallback_of_all_its_modules),
+        TEST(bitcode_of_an_object_is_no_fallback_of_its_neighbour),
         TEST(image_that_is_only_labelled_spirv_is_met_by_the_fallback_rule),
         TEST(raw_image_counts_from_512_bytes_on_and_members_do_not),
         TEST(image_that_nothing_could_have_compressed_is_not_raw),
@@ -1307,6 +1404,7 @@ int main(void)
         TEST(name_in_a_message_is_a_pattern_that_matches),
         TEST(gap_by_unit_matches_the_unit),
         TEST(gap_of_one_name_leaves_the_other_name_of_its_version),
+        TEST(gap_that_matches_nothing_is_said_to_with_a_near_name),
         TEST(unneeded_gap_is_a_note_and_one_off_the_list_a_warning),
         TEST(image_that_no_descriptor_names_is_an_error),
         TEST(object_warns_of_bundles_and_of_bitcode_for_native_targets),
