@@ -31,8 +31,8 @@ test: ## all tests, and again under ASan and UBSan
 	@$(call compile,$(ASAN_BUILD),--buildtype=debugoptimized $(WERROR) $(ASAN))
 	@python3 tests/run.py $(BUILD) $(ASAN_BUILD)
 
-test-real: build ## shipped wheels, and SYCL code compiled here (downloads about 1.7 GB)
-	@tools/deps.sh test
+test-real: build ## shipped wheels, and SYCL and CUDA code compiled here (downloads about 2 GB)
+	@tools/deps.sh test real
 	@tests/real/run.sh $(BUILD)/src/devimg
 
 test-deep: ## every cut and flip, -fanalyzer, fuzzers, 32-bit
@@ -45,6 +45,7 @@ bench: ## speed and memory as ratios to cat and libzstd
 	@tools/deps.sh build
 	@$(call compile,$(BUILD)-release,--buildtype=release)
 	@python3 bench/configure.py $(BUILD)-release
+	@python3 bench/compile.py $(BUILD)-release/src/devimg
 	@python3 bench/lint.py $(BUILD)-release/src/devimg
 	@bench/run.sh $(BUILD)-release/src/devimg
 

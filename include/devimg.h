@@ -388,7 +388,8 @@ struct devimg_extracted {
 /** Images of files that are written into one folder. */
 struct devimg_extraction;
 /**
- * Open the folder that images are written into, or make it.
+ * Open the folder that images are written into, or make it; one that it made and that is still
+ * empty at devimg_extraction_free() is removed again.
  *
  * @param folder  its parent must be there. A link to a folder is refused.
  * @param opts    NULL for the defaults.

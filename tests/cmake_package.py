@@ -12,18 +12,13 @@ import shutil
 import subprocess
 import time
 
-STAND_IN = "tests/stand_in/icpx"
-COMPRESS = ["--offload-compress", "--offload-compression-level=22"]
-LIST = "tgllp,adl-s,dg2-g11"  # the ocloc of Debian 12 knows them
+from sycl_build import COMPRESS, LIST, STAND_IN, compile_words, link_programs, write_program
+
+AMD, NVIDIA = "amdgcn-amd-amdhsa", "nvptx64-nvidia-cuda"  # entries of -fsycl-targets
 NEEDED = ("clang++-19", "llvm-objcopy-19", "llvm-readelf-19", "ocloc", "zstd", "ninja")
 HEAD = "cmake_minimum_required(VERSION 3.20)\nproject(p LANGUAGES %s)\nenable_testing()\nfind_package(devimg REQUIRED CONFIG)\n"
 GATE_LINES = ["-- CPU device detected by sycl-ls, but no CPU target in fsycl-targets",
               "-- CPU kernels will not be compiled - disabling CPU-dependent tests/benchmarks"]
-
-
-def compile_words(targets, list_="spir64_gen,spir64"):
-    """Of requirement S1-11 with those of S1-13: each one argument, and the list directly behind its selector."""
-    return [*COMPRESS, "-fsycl", "-fno-sycl-rdc", "-fsycl-targets=" + list_, "-Xsycl-target-backend=spir64_gen", "-device " + targets]
 
 
 def plain(out):
@@ -118,6 +113,21 @@ class CMakePackage:
         self.say(status == 0 and said(out, program), "DEVIMG_EXECUTABLE is honoured", out)
         status, out, _ = self.project("find", tell, "-DDEVIMG_EXECUTABLE=/nowhere/devimg")
         self.say(status == 1 and "/nowhere/devimg" in out, "DEVIMG_EXECUTABLE that is not there is refused, not replaced", out)
+        for name in ("named", "found"):
+            shutil.copytree(os.path.join(self.prefix, "bin"), self.path(name))
+        source, b = self.path("find"), self.path("b", "find")
+        named = os.path.join(self.path("named"), "devimg")
+        status, out, _ = self.project("find", tell, "-DDEVIMG_EXECUTABLE=" + named)
+        os.remove(named)
+        later, again = self.run([self.cmake, b])
+        self.say(status == 0 and said(out, named) and later == 1 and named + ", which is not there" in plain(again),
+                 "DEVIMG_EXECUTABLE that is gone later is refused, not replaced", out, again)
+        found = os.path.join(self.path("found"), "devimg")
+        status, out, _ = self.project("find", tell, "-DCMAKE_PREFIX_PATH=" + moved, env={"PATH": self.path("found") + os.pathsep + self.env["PATH"]})
+        os.remove(found)
+        later, again = self.run([self.cmake, b], PATH=os.path.dirname(program) + os.pathsep + self.env["PATH"])
+        self.say(status == 0 and said(out, found) and later == 0 and said(again, program), "a program that was found, and is gone, is looked for anew",
+                 out, again, source)
         wrong = self.write("wrong/devimg", "#!/bin/sh\necho hello\n", 0o755)
         status, out, _ = self.project("find", tell, "-DDEVIMG_EXECUTABLE=" + wrong)
         self.say(status == 1 and "does not run here" in out, "a program that is not devimg is refused", out)
@@ -145,7 +155,7 @@ class CMakePackage:
         self.write("cross/CMakeLists.txt", "cmake_minimum_required(VERSION 3.20)\nproject(p LANGUAGES NONE)\nenable_testing()\n"
                    "find_package(devimg REQUIRED CONFIG NO_CMAKE_FIND_ROOT_PATH)\nadd_library(lib SHARED IMPORTED)\n"
                    'set_target_properties(lib PROPERTIES IMPORTED_LOCATION "%s")\n'
-                   "devimg_check(lib ARGS --targets %s --fallback spir64 --features any)\n" % (library, LIST))
+                   "devimg_check(lib ARGS --targets tgllp,adl-s,dg2-g11 --fallback spir64 --features any)\n" % library)
         path = os.path.join(self.prefix, "bin") + os.pathsep + self.env["PATH"]
         status, out, b = self.configure(self.path("cross"), "bare", "-DCMAKE_TOOLCHAIN_FILE=" + chain,
                                         "-DCMAKE_MAKE_PROGRAM=" + shutil.which("ninja"), env={"PATH": path})
@@ -156,13 +166,34 @@ class CMakePackage:
         status, out, _ = self.configure(self.path("cross"), "bare", "-DCMAKE_TOOLCHAIN_FILE=" + chain, "-Ddevimg_DIR=" + alone,
                                         "-DCMAKE_MAKE_PROGRAM=" + shutil.which("ninja"), to=self.path("b", "cross-alone"), env={"PATH": path})
         self.say(status == 0 and decoy not in out, "cross-compiling: the program of PATH, not one of the sysroot", out)
+        self.cross_detect(chain)
         status, out = self.run(["ctest", "--test-dir", b])
         self.say(status == 0 and "1 tests failed" not in out and "100% tests passed" in out, "cross-compiling: the test as well", out)
+
+    def cross_detect(self, chain):
+        """The devices of this machine are not those that are built for: sycl-ls is not asked, whatever is asked of it."""
+        ran = self.path("cross-ran")
+        tool = self.sycl_ls("cross/sycl-ls", "touch '%s'\necho '[opencl:cpu] A'\necho '[level_zero:gpu] Intel(R) A 12.55.8'\n" % ran)
+        path = os.pathsep.join((os.path.dirname(tool), os.path.join(self.prefix, "bin"), self.env["PATH"]))
+        asked = "sycl-ls is not asked: the devices of this machine are not those that are built for"
+        for request, args, has, targets in (("auto", "TARGETS spir64", "OFF", "spir64"), ("AUTO", "TARGETS spir64", "OFF", "spir64"),
+                                            ("auto", "GPUS TARGETS spir64_gen", "OFF", "spir64_gen"),
+                                            ("none", "TARGETS spir64", "OFF", "spir64"), ("native_cpu", "GPUS", "ON", "native_cpu"),
+                                            ("spir64_x86_64", "TARGETS spir64", "ON", "spir64;spir64_x86_64"),
+                                            ("auto", "GATE_ONLY STAGE1 on TARGETS spir64", "ON", "spir64")):
+            self.write("cross/CMakeLists.txt", "cmake_minimum_required(VERSION 3.20)\nproject(p LANGUAGES NONE)\n"
+                       "find_package(devimg REQUIRED CONFIG NO_CMAKE_FIND_ROOT_PATH)\ndevimg_sycl_detect(REQUEST %s %s)\n"
+                       'message(STATUS "END ${DEVIMG_SYCL_HAS_CPU_TARGET} [${DEVIMG_SYCL_TARGETS}]")\n' % (request, args))
+            status, out, _ = self.configure(self.path("cross"), "bare", "-DCMAKE_TOOLCHAIN_FILE=" + chain,
+                                            "-DCMAKE_MAKE_PROGRAM=" + shutil.which("ninja"), to=self.path("b", "cross-detect"), env={"PATH": path})
+            self.say(status == 0 and "-- END %s [%s]\n" % (has, targets) in out and not os.path.exists(ran) and
+                     (asked in out) == ("GPUS" in args or request.lower() == "auto" and "GATE_ONLY" not in args),
+                     "cross-compiling: devimg_sycl_detect(REQUEST %s %s)" % (request, args), out)
 
     # --- detect ---
 
     def sycl_ls(self, name, script):
-        return self.write("sycl-ls/" + name, "#!/bin/sh\n" + script, 0o755)
+        return write_program(self.path("sycl-ls", name), "#!/bin/sh\n" + script)
 
     def detect(self):
         opencl = self.sycl_ls("opencl", "echo '[opencl:cpu][opencl:0] Intel(R) OpenCL, CPU OpenCL 3.0 [1]'\n")
@@ -173,18 +204,18 @@ class CMakePackage:
         never = self.sycl_ls("never", "touch '%s'\n" % self.path("ran"))
         cases = [  # name, arguments, HAS_CPU_TARGET, list, what must be said
             ("S0-1 and S0-9: nothing found", 'TARGETS spir64_gen SYCL_LS "%s"' % gpu, "OFF", "spir64_gen", ""),
-            ("S0-3: at the end, once", 'TARGETS a,b a SYCL_LS "%s"' % opencl, "ON", "a;b;spir64_x86_64", "given twice"),
-            ("S0-3: not again", 'TARGETS spir64_x86_64 b SYCL_LS "%s"' % opencl, "ON", "spir64_x86_64;b", ""),
-            ("S0-4: none", 'REQUEST none TARGETS nvptx64-nvidia-cuda SYCL_LS "%s"' % never, "OFF", "nvptx64-nvidia-cuda", ""),
+            ("S0-3: at the end, once", 'TARGETS %s,%s %s SYCL_LS "%s"' % (AMD, NVIDIA, AMD, opencl), "ON", "%s;%s;spir64_x86_64" % (AMD, NVIDIA), "given twice"),
+            ("S0-3: not again", 'TARGETS spir64_x86_64 %s SYCL_LS "%s"' % (AMD, opencl), "ON", "spir64_x86_64;" + AMD, ""),
+            ("S0-4: none", 'REQUEST none TARGETS %s SYCL_LS "%s"' % (NVIDIA, never), "OFF", NVIDIA, ""),
             ("S0-5: native_cpu", 'REQUEST native_cpu SYCL_LS "%s"' % never, "ON", "native_cpu", ""),
-            ("S0-5: spir64_x86_64", 'REQUEST spir64_x86_64 TARGETS a SYCL_LS "%s"' % never, "ON", "a;spir64_x86_64", ""),
+            ("S0-5: spir64_x86_64", 'REQUEST spir64_x86_64 TARGETS %s SYCL_LS "%s"' % (AMD, never), "ON", AMD + ";spir64_x86_64", ""),
             ("S0-6: auto is the default", 'SYCL_LS "%s"' % opencl, "ON", "spir64_x86_64", ""),
             ("S0-7: the host's CPU comes first", 'SYCL_LS "%s"' % both, "ON", "spir64_x86_64", ""),
             ("S0-8: a native CPU", 'SYCL_LS "%s"' % native, "ON", "native_cpu", ""),
             ("S0-9: it fails", 'SYCL_LS "%s"' % fails, "OFF", "", "no driver"),
             ("S0-9: it is missing", "SYCL_LS /nowhere/sycl-ls", "OFF", "", "/nowhere/sycl-ls"),
             ("S0-10: another request", 'REQUEST AUTO SYCL_LS "%s"' % opencl, "ON", "spir64_x86_64", "AUTO"),
-            ("S0-14: a CPU and no target for it", "GATE_ONLY STAGE1 on TARGETS a", "OFF", "a", ""),
+            ("S0-14: a CPU and no target for it", "GATE_ONLY STAGE1 on TARGETS " + AMD, "OFF", AMD, ""),
             ("S0-26: exact", 'MATCH exact TARGETS spir64_gen SYCL_LS "%s"' % gpu, "OFF", "spir64_gen", ""),
             ("GPUs", 'GPUS SYCL_LS "%s"' % gpu, "OFF", "intel_gpu_dg2_g10", ""),
         ]
@@ -212,8 +243,8 @@ class CMakePackage:
                                       "-DDEVIMG_SYCL_CPU_TARGET=none")
         self.say(status == 0 and "-- END OFF" in out, "S0-6: who builds may choose", out)
         self.header(opencl)
-        status, out, _ = self.project("required", "devimg_sycl_detect(REQUEST none TARGETS a REQUIRE_CPU)\n")
-        self.say(status == 1 and "REQUIRE_CPU" in out and "DEVIMG_SYCL_CPU_TARGET" in out and "-- Using SYCL targets: a" in out,
+        status, out, _ = self.project("required", "devimg_sycl_detect(REQUEST none TARGETS %s REQUIRE_CPU)\n" % AMD)
+        self.say(status == 1 and "REQUIRE_CPU" in out and "DEVIMG_SYCL_CPU_TARGET" in out and "-- Using SYCL targets: %s\n" % AMD in out,
                  "S0-24: REQUIRE_CPU stops, after the list was said", out)
         for call, why in (("REQUESTS none", "not understood"), ("REQUEST", "has no value"), ("PREFIX 1x", "identifier")):
             status, out, _ = self.project("wrong", "devimg_sycl_detect(%s)\n" % call)
@@ -228,6 +259,25 @@ class CMakePackage:
                 source = self.write("header/t.c", '#include "%s"\n#if H_HAS_CPU_TARGET != %d\n#error wrong\n#endif\n' % (name, value))
                 done, said = self.run(["cc", "-Werror=undef", "-Werror", "-I", b, "-c", source, "-o", self.path("t.o")])
                 self.say(status == 0 and done == 0, "S0-16: %s, %s" % (name, request), out, said)
+
+    def size_header(self):
+        """S1-31: whatever the list of this build, size 8 does not compile; without Xe2 in the list of the project, it does."""
+        source = '#include "devimg_sycl.h"\nint main() { return [](int i) DEVIMG_SUB_GROUP_SIZE(%d) { return i; }(0); }\n'
+        for size in (8, 16):
+            self.write("k%d.cpp" % size, source % size)
+        text = "".join('add_executable(k%d "%s")\n' % (size, self.path("k%d.cpp" % size)) for size in (8, 16))
+        for call, shown, eight in (("", "16, 32, which 19 targets", False), ("TARGETS", "for one device or none", False),
+                                   ("TARGETS tgllp", "for one device or none", False), ("TARGETS tgllp dg2-g10 OUTPUT gen/devimg_sycl.h", "8, 16, 32, which 2 targets", True)):
+            status, out, b = self.project("sizes", text + "devimg_sycl_header(%s FOR k8 k16)\n" % call, "-DDEVIMG_SYCL_AOT_TARGETS=dg2-g10,tgllp",
+                                          languages="CXX")
+            self.say(status == 0 and shown in out, "devimg_sycl_header(%s)" % call, out)
+            for size in (8, 16):
+                status, said = self.run(["cmake", "--build", b, "--target", "k%d" % size])
+                self.say((status == 0) == (size == 16 or eight) and (status == 0 or "sub-group size 8: refused by lnl-m" in said),
+                         "S1-31: devimg_sycl_header(%s): %d" % (call, size), said)
+        for call, why in (("TARGETS nope", "nope"), ("FOR nobody", "no target nobody"), ("PREFIX 1a", "identifier"), ("WHAT", "not understood: WHAT")):
+            status, out, _ = self.project("wrong", "devimg_sycl_header(%s)\n" % call)
+            self.say(status == 1 and why in out, "devimg_sycl_header(%s) is refused" % call, out)
 
     def cpu_tests(self):
         text = ("devimg_sycl_detect(REQUEST %s)\nset(list a)\ndevimg_cpu_tests(NAME \"CLI tests\" LIST list NAMES mini cli)\n"
@@ -260,12 +310,22 @@ class CMakePackage:
                 ("TARGETS", [*COMPRESS, "-fsycl", "-fno-sycl-rdc"], [*COMPRESS, "-fsycl"]),
                 ("TARGETS dg2-g10 ALSO spir64_x86_64 spir64 NO_COMPRESSION",
                  compile_words("dg2-g10", "spir64_gen,spir64,spir64_x86_64")[2:], ["-fsycl"]),
+                ("TARGETS dg2-g10 FALLBACK", compile_words("dg2-g10", "spir64_gen"), [*COMPRESS, "-fsycl"]),
+                ("TARGETS ALSO native_cpu", compile_words("", "spir64,native_cpu"), [*COMPRESS, "-fsycl"]),
+                ("TARGETS FALLBACK ALSO native_cpu", compile_words("", "native_cpu"), [*COMPRESS, "-fsycl"]),
+                ("TARGETS ALSO spir64_gen spir64", compile_words(""), [*COMPRESS, "-fsycl"]),
+                ("TARGETS dg2-g10 ALSO native_cpu UNIT src/a.cpp SKIP a.cpp=dg2-g10:crashes", compile_words("", "spir64,native_cpu"), [*COMPRESS, "-fsycl"]),
+                ("TARGETS dg2-g10 ALSO native_cpu RDC", [w for w in compile_words("dg2-g10", "spir64_gen,spir64,native_cpu")[:-2] if w != "-fno-sycl-rdc"],
+                 [*COMPRESS, "-fsycl", *compile_words("dg2-g10", "spir64_gen,spir64,native_cpu")[-3:]]),
+                ("TARGETS COMPRESSION_LEVEL 3 STRICT_FP", ["-fp-model=precise", "-ffp-contract=off", "-foffload-fp32-prec-div", "-foffload-fp32-prec-sqrt",
+                                                           "--offload-compress", "--offload-compression-level=3", "-fsycl", "-fno-sycl-rdc"],
+                 ["-foffload-fp32-prec-div", "-foffload-fp32-prec-sqrt", "--offload-compress", "--offload-compression-level=3", "-fsycl"]),
                 ("TARGETS dg2-g10,lnl-m UNIT src/a.cpp SKIP a.cpp=lnl-m:crashes", compile_words("dg2-g10"), [*COMPRESS, "-fsycl"])):
             status, out, _ = self.project("words", "devimg_sycl_flags(F %s)\n%s" % (args, tell))
             self.say(status == 0 and "C <%s> L <%s>" % ("|".join(words), "|".join(link)) in out, "S1-11, S1-13, S1-35, S3-7, S3-8: words of " + args, out)
         for args, why in (("TARGETS no-such-gpu,nor-this", "nor-this"), ("TARGETS dg2-g10 SKIP a.cpp", 'expected "unit=target,target:reason"'),
                           ("TARGETS dg2-g10 SKIP a.cpp=dg2-g10:", "expected"), ("COMPILER acpp COMPRESSION_LEVEL 3", "cannot compress"),
-                          ("TARGET dg2-g10", "not understood")):
+                          ("COMPRESSION_LEVEL 0", "compression-level"), ("TARGET dg2-g10", "not understood")):
             status, out, _ = self.project("words", "devimg_sycl_flags(F %s)\n" % args)
             self.say(status == 1 and why in plain(out), "refused: devimg_sycl_flags(%s)" % args, out)
         fake = "set(CMAKE_CXX_COMPILER_ID IntelLLVM)\nset(CMAKE_CXX_COMPILER /opt/nowhere/icpx)\nadd_library(lib SHARED IMPORTED)\n"
@@ -273,12 +333,45 @@ class CMakePackage:
                                       "-DCMAKE_MAKE_PROGRAM=" + shutil.which("ninja"), env={"PATH": os.path.join(self.prefix, "bin")})
         self.say(status == 1 and all(w in plain(out) for w in ("dg2-g10,bmg-g21", "no ocloc on PATH", "Install ocloc", "-DDEVIMG_SYCL_AOT_TARGETS=")),
                  "S1-10, S3-9: no ocloc stops configuring, and says the list and both remedies", out)
+        self.ocloc(fake)
         status, out, _ = self.project("msvc", fake + "devimg_sycl_aot(lib TARGETS dg2-g10 lnl-m SYNTAX msvc SKIP a.cpp=lnl-m:crashes)\n")
         self.say(status == 1 and "with MSVC one device link" in plain(out), "S4-16: a skip is refused with MSVC", out)
         for call, why in (("devimg_sycl_aot(nobody)", "no such target"), ("devimg_check(nobody)", "no such target"),
                           ("devimg_check(lib)", "nothing to hold it to")):
             status, out, _ = self.project("msvc", fake + call + "\n")
             self.say(status == 1 and why in plain(out), "refused: " + call, out)
+
+    def ocloc(self, fake):
+        """One that somebody named is that one; one that does not know the list stops configuring, not the build."""
+        path = link_programs(self.path("without-ocloc"), "ninja", "sh", "touch")
+        env = {"PATH": os.path.join(self.prefix, "bin") + os.pathsep + path}
+        aot = lambda targets: fake + "devimg_sycl_aot(lib TARGETS %s)\n" % targets
+        old = write_program(self.path("ocloc", "old", "ocloc"), "#!/bin/sh\necho \"$2\" >>'%s'\n[ \"$2\" != tgllp ] || { echo Matched ids:; echo 12.0.0; exit; }\necho unknown >&2\nexit 226\n" %
+                            self.path("ocloc", "asked"))
+        status, out, _ = self.project("ocloc", aot("tgllp bmg-g21 lnl-m"), "-DDEVIMG_OCLOC=" + old, env=env)
+        self.say(status == 1 and all(w in plain(out) for w in ("tgllp,bmg-g21,lnl-m need an ocloc that knows them", old, '"bmg-g21": this ocloc does not know it',
+                                                               '"lnl-m": this ocloc', "or a shorter or empty list (-DDEVIMG_SYCL_AOT_TARGETS=)")) and '"tgllp"' not in out,
+                 "S1-10, S3-9: an ocloc that does not know the list stops configuring, with what is unknown and the remedies", out)
+        beside = os.path.dirname(old) + os.pathsep + env["PATH"]
+        for gone in (self.path("gone", "ocloc"), "/gone"):
+            status, out, _ = self.project("ocloc", aot("tgllp"), "-DDEVIMG_OCLOC=" + gone, env={"PATH": beside})
+            self.say(status == 1 and "DEVIMG_OCLOC is %s, which is not there" % gone in plain(out) and old not in out,
+                     "S3-9: DEVIMG_OCLOC that is not there is refused, not replaced by that of PATH", out)
+        broken = write_program(self.path("ocloc", "broken", "ocloc"), "#!/bin/sh\nexit 9\n")
+        status, out, _ = self.project("ocloc", aot("tgllp"), "-DDEVIMG_OCLOC=" + broken, env=env)
+        self.say(status == 1 and broken in out and "need an ocloc that knows them" in plain(out), "S3-9: an ocloc that does not answer stops configuring", out)
+        no_words = "".join("function(target_%s_options)\nendfunction()\n" % w for w in ("compile", "link"))  # an imported target takes none
+        known = no_words + "add_library(two SHARED IMPORTED)\n" + aot("tgllp") + "devimg_sycl_aot(two TARGETS tgllp)\n"
+        self.write("ocloc/asked", "")
+        status, out, b = self.project("ocloc", known, env={"PATH": beside})
+        with open(self.path("ocloc", "asked"), encoding="utf-8") as f:
+            asked = f.read()
+        self.say(status == 0 and "-- SYCL AOT targets of two (icpx): tgllp; ocloc: %s\n" % old in out and asked == "tgllp\n", "one list is asked of ocloc once", out, asked)
+        new = shutil.move(old, self.path("ocloc", "new-ocloc"))
+        os.makedirs(self.path("ocloc", "new"))
+        new = shutil.move(new, self.path("ocloc", "new", "ocloc"))
+        status, out = self.run([self.cmake, b], PATH=os.path.dirname(new) + os.pathsep + env["PATH"])
+        self.say(status == 0 and "ocloc: %s\n" % new in out, "an ocloc that was found, and is gone, is looked for anew", out)
 
     # --- built ---
 
@@ -308,7 +401,7 @@ class CMakePackage:
 
     def native_gpus(self):
         """A GPU-only build: words, check, what makes the check run again, what makes it fail."""
-        source, status, out, b = self.example("gpus", "-DEXAMPLE_AOT_TARGETS=tgllp;adl-s;dg2-g11", "-DEXAMPLE_CPU_TARGET=none")
+        source, status, out, b = self.example("gpus", "-DEXAMPLE_AOT_TARGETS=tgllp;adl-s;dg2-g10", "-DEXAMPLE_CPU_TARGET=none")
         self.say(status == 0 and re.search(r"^-- SYCL AOT targets of example \(icpx\): %s; ocloc: /" % LIST, out, re.M),
                  "S1-10: the list and ocloc are said", out)
         self.say("CPU-dependent tests: 1 dropped" in out, "S0-18, S0-24: the example drops test_cpu", out)
@@ -367,13 +460,13 @@ class CMakePackage:
         """A CPU device, an empty AOT list from who builds, several configurations."""
         opencl = os.path.dirname(self.sycl_ls("cpu/sycl-ls", "echo '[opencl:cpu][opencl:0] Intel(R) OpenCL, CPU OpenCL 3.0 [1]'\n"))
         self.env["PATH"] = opencl + os.pathsep + self.env["PATH"]
-        _, status, out, b = self.example("multi", "-DEXAMPLE_AOT_TARGETS=dg2-g11", generator="Ninja Multi-Config")
+        _, status, out, b = self.example("multi", "-DEXAMPLE_AOT_TARGETS=dg2-g10", generator="Ninja Multi-Config")
         self.say(status == 0 and "CPU-dependent tests: 1 added: test_cpu" in out, "S0-18: the example adds test_cpu", out)
         for config in ("Debug", "Release"):
             status, out = self.run([self.cmake, "--build", b, "--config", config])
             self.say(status == 0 and "pass, 1 target native in 2 modules" in out, "S1-35: one name, Ninja Multi-Config, " + config, out)
         calls = self.recorded()
-        self.say(holds(calls.get("scale.cpp.o", []), compile_words("dg2-g11", "spir64_gen,spir64,spir64_x86_64")), "S0-3: the CPU target is compiled for", calls)
+        self.say(holds(calls.get("scale.cpp.o", []), compile_words("dg2-g10", "spir64_gen,spir64,spir64_x86_64")), "S0-3: the CPU target is compiled for", calls)
         stamps = sorted(os.path.basename(p) for p in glob.glob(os.path.join(b, "CMakeFiles", "devimg", "*.checked")))
         self.say(stamps == ["devimg-check-example-%s.checked" % c for c in ("Debug", "Release")], "multi-config: a stamp each", stamps)
         status, out = self.run(["ctest", "--test-dir", b, "-C", "Release"])
@@ -382,17 +475,20 @@ class CMakePackage:
         self.say(status == 0 and "reference: passed" in out, "S0-19: both macros are on, and the reference is there", out)
         source, status, out, b = self.example("jit", "-DDEVIMG_SYCL_AOT_TARGETS=", generator="Unix Makefiles")
         self.say(status == 0 and "-- SYCL AOT targets of example (icpx): disabled, SPIR-V JIT only\n" in out, "S1-10, S1-35: an empty list", out)
+        out_of_configure = out
         status, out = self.run([self.cmake, "--build", b])
         self.say(status == 0 and "libexample.so: pass" in out, "S1-35: Makefiles: an empty list passes", out)
         scale = self.recorded().get("scale.cpp.o", [])
-        self.say(holds(scale, [*COMPRESS, "-fsycl", "-fno-sycl-rdc"]) and not any("spir64_gen" in w for w in scale), "S1-35: no target words", scale)
+        self.say(holds(scale, compile_words("", "spir64,spir64_x86_64")) and not any("spir64_gen" in w for w in scale) and
+                 "-- CPU device code: ON\n" in out_of_configure, "S0-3, S1-35: an empty list keeps the CPU target, and nothing else", scale, out_of_configure)
         self.touched(os.path.join(source, "devimg.yaml"))
         status, out = self.run([self.cmake, "--build", b])
         self.say(status == 0 and out.count("libexample.so: pass") == 1 and "Building" not in out, "Makefiles: the policy changed, the check runs again", out)
 
     def other_compiler(self):
         header = os.path.join(self.root, "tests", "stand_in", "include")
-        _, status, out, b = self.example("gcc", "-DCMAKE_CXX_FLAGS=-I" + header, "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON", compiler=shutil.which("c++"))
+        _, status, out, b = self.example("gcc", "-DCMAKE_CXX_FLAGS=-I" + header, "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON", "-DEXAMPLE_AOT_TARGETS=dg2-g10",
+                                         compiler=shutil.which("c++"))
         self.say(status == 0 and re.search("^-- SYCL AOT targets of example: ignored, the SYCL compiler is not icpx but GNU", out, re.M) and
                  "-- devimg-check-example: left out" in out, "S1-36: another compiler: the list is ignored, and said", out)
         status, out = self.ninja(b)
@@ -417,6 +513,8 @@ class CMakePackage:
                 "set_target_properties(none PROPERTIES LINK_OPTIONS \"\")\ndevimg_check(none NAME none-check)\n"
                 "add_library(narrow SHARED EXCLUDE_FROM_ALL narrow.cpp)\ndevimg_sycl_aot(narrow TARGETS tgllp adl-s)\n"
                 "devimg_check(narrow NAME narrow-check NO_TEST ARGS --sub-group-sizes 16,32)\n" % LIST)
+        text += ("add_library(bare SHARED EXCLUDE_FROM_ALL scale.cpp)\ndevimg_sycl_aot(bare TARGETS tgllp adl-s FALLBACK)\ndevimg_check(bare NAME bare-check)\n"
+                 "add_library(usual SHARED EXCLUDE_FROM_ALL scale.cpp)\ndevimg_sycl_aot(usual TARGETS tgllp adl-s)\ndevimg_check(usual NAME usual-check)\n")
         if os.path.exists(self.log):
             os.remove(self.log)
         status, out, b = self.project("small", text, cxx, languages="CXX")
@@ -428,10 +526,13 @@ class CMakePackage:
             calls = [json.loads(line)["argv"] for line in f]
         of = lambda name: [c for c in calls if any(w.endswith(name) for w in c)]
         also = "spir64_gen,spir64,spir64_x86_64"
-        self.say([holds(c, compile_words("dg2-g11", also)) for c in of("skips.dir/count.cpp.o") if "-c" in c] == [True] and
+        self.say([holds(c, compile_words("dg2-g10", also)) for c in of("skips.dir/count.cpp.o") if "-c" in c] == [True] and
                  [holds(c, compile_words(LIST, also)) for c in of("skips.dir/scale.cpp.o") if "-c" in c] == [True], "S3-22: words of each unit", calls)
         link = [c for c in calls if "-o" in c and c[c.index("-o") + 1] == "user"]
         self.say(len(link) == 1 and holds(link[0], [*COMPRESS, "-fsycl"]), "S1-12, S3-8: the program's link line has the words", link)
+        for name, good in (("bare", True), ("usual", False)):
+            status, out = self.run(["ninja", "-C", b, name + "-check"], ICPX_STAND_IN_LOSE="spir64")
+            self.say((status == 0) == good and ("spir64" in out) != good, "S1-6: a file without a fallback: " + name, out)
         status, out = self.run(["ninja", "-C", b, "none-check"])
         self.say(status != 0 and "FAIL" in out, "S3-20: a link without its words fails the build", out)
         status, out = self.run(["ninja", "-C", b, "narrow-check"])
@@ -485,6 +586,7 @@ class CMakePackage:
         self.cross()
         self.detect()
         self.cpu_tests()
+        self.size_header()
         self.words()
         missing = [t for t in NEEDED if not shutil.which(t)]
         if missing or self.build.sanitized:  # the program is the same; what is built with it needs no second look

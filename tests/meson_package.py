@@ -9,20 +9,15 @@ import re
 import shutil
 import time
 
-LIST = "tgllp,adl-s,dg2-g10"
-COMPRESS = ["--offload-compress", "--offload-compression-level=22"]
+from sycl_build import COMPRESS, LIST, STAND_IN, compile_words, link_programs, write_program
+
+PROGRAMS = ("meson", "ninja", "python3", "sh")
 SHOW = """
 foreach devimg_show : [sycl_compile_words, ['|'], sycl_link_words]
   message('WORDS', ' '.join(devimg_show))
 endforeach
 message('GIVEN', sycl_has_cpu, ','.join(sycl_targets), sycl_aot_targets)
 """
-
-
-def compile_words(targets=LIST, entries="spir64_gen,spir64"):
-    """S1-11, S3-7: in this order, the list as one word directly behind its selector."""
-    words = COMPRESS + ["-fsycl", "-fno-sycl-rdc", "-fsycl-targets=" + entries]
-    return words + (["-Xsycl-target-backend=spir64_gen", "-device " + targets] if targets else [])
 
 
 class MesonPackage:
@@ -33,7 +28,7 @@ class MesonPackage:
         self.bin = self.path("bin")
         os.mkdir(self.bin)
         self.programs = shutil.copy(build.program, os.path.join(self.bin, "devimg"))
-        self.stand_in = os.path.join(root, "tests", "stand_in", "icpx")
+        self.stand_in = os.path.join(root, STAND_IN)
         self.icpx()
         self.env = dict(build.env, PATH=self.bin + ":" + os.environ["PATH"], CXX="icpx", ICPX_STAND_IN_LOG=self.log,
                         ICPX_STAND_IN_CACHE=self.path("cache"))
@@ -46,16 +41,11 @@ class MesonPackage:
         self.build.say(good, "meson: " + name, "\n".join(str(w) for w in what))
 
     def script(self, name, text, folder=None):
-        path = os.path.join(folder or self.bin, name)
-        with open(path, "w", encoding="utf-8") as f:
-            f.write(text)
-        os.chmod(path, 0o755)
-        return path
+        return write_program(os.path.join(folder or self.bin, name), text)
 
     def icpx(self, first=""):
-        """The stand-in, on PATH. Meson takes a compiler whose --version has the word clang for clang: that of icpx has not."""
-        self.script("icpx", "#!/bin/sh\n[ \"$*\" != --version ] || exec echo 'Intel(R) oneAPI DPC++/C++ Compiler 2026.0.0 (stand-in)'\n"
-                    "%sexec '%s' \"$@\"\n" % (first, self.stand_in))
+        """The stand-in, on PATH."""
+        self.script("icpx", "#!/bin/sh\n%sexec '%s' \"$@\"\n" % (first, self.stand_in))
 
     def run(self, *argv, **env):
         before, self.build.env = self.build.env, dict(self.env, **env)
@@ -91,7 +81,7 @@ class MesonPackage:
         self.b, self.source = self.path("b"), self.path("source")
         shutil.copytree(self.example, self.source)  # the folder devimg/ becomes a copy, as users have it
         status, said = self.run("meson", "setup", self.b, self.source)
-        self.say(status == 0, "the example is configured", said)
+        self.say(status == 0 and "(intel-llvm 2026.0.0 " in said, "the example is configured, and Meson takes the stand-in for icpx", said)
         self.say("SYCL AOT targets (icpx): %s, ocloc %s\n" % (LIST, shutil.which("ocloc")) in said, "S1-10: list and ocloc are said", said)
         order = [said.find(l) for l in ("Using SYCL targets: spir64_gen,spir64\n", "CPU device code: OFF\n")]
         self.say(-1 < order[0] < order[1], "S0-11: the gate runs behind the list", said)
@@ -185,7 +175,7 @@ class MesonPackage:
     def show(self, name, lines="", env=(), words=(), source=SHOW):
         """(status, what was said, compile words, link words, [has_cpu, entries, list])"""
         p = self.path("p", name)
-        os.makedirs(p)
+        os.makedirs(p, exist_ok=True)
         os.symlink(os.path.join(self.root, "meson", "devimg"), os.path.join(p, "devimg"))
         with open(os.path.join(p, "meson.build"), "w", encoding="utf-8") as f:
             f.write("project('p')\n%s\nsubdir('devimg')\n%s" % (lines, source))
@@ -226,14 +216,14 @@ class MesonPackage:
         status, said, *_ = self.show("S0-24", jit + "devimg_require_cpu = true")
         self.say(status == 1 and "devimg_require_cpu asks for it" in said, "S0-24: a CPU target is required", said)
         status, said, words, _, given = self.show("S0-1", jit + "devimg_cpu = 'none'\ndevimg_entries = 'nvptx64-nvidia-cuda'")
-        self.say(given == ["false", "nvptx64-nvidia-cuda", ""] and words.endswith(" -fsycl-targets=nvptx64-nvidia-cuda"),
-                 "S0-1, S0-3: entries of the project's own", said)
+        self.say(given == ["false", "spir64,nvptx64-nvidia-cuda", ""] and words.endswith(" -fsycl-targets=spir64,nvptx64-nvidia-cuda"),
+                 "S0-1, S0-3: entries of the project's own, beside the fallback", said)
+        status, said, words, _, given = self.show("S0-5 both", "devimg_targets = 'dg2-g10'\ndevimg_cpu = 'native_cpu'\ndevimg_entries = 'nvptx64-nvidia-cuda'")
+        self.say(given == ["true", "spir64_gen,spir64,nvptx64-nvidia-cuda,native_cpu", "dg2-g10"] and
+                 words.split(" ") == " ".join(compile_words("dg2-g10", given[1])).split(" "), "S0-1, S0-3: and beside the native list", said)
 
     def ocloc(self):
-        without = self.path("no-ocloc")
-        os.mkdir(without)
-        for tool in ("meson", "ninja", "python3", "sh"):
-            os.symlink(shutil.which(tool), os.path.join(without, tool))
+        without = link_programs(self.path("no-ocloc"), *PROGRAMS)
         env = {"PATH": self.bin + ":" + without}
         status, said, *_ = self.show("S1-10", "devimg_targets = 'dg2-g10, bmg-g21'", env)
         self.say(status == 1 and all(t in said for t in ("dg2-g10,bmg-g21", "ocloc", "Install one on PATH", "an empty list")),
@@ -248,17 +238,85 @@ class MesonPackage:
             self.say(status == 0 and given == ["false", "", ""] and "gets no word of it" in said and "spir64" not in words, "S1-36: " + compiler, words, said)
         status, said, *_ = self.show("unknown", "devimg_targets = 'dg2-g99'")
         self.say(status == 1 and '"dg2-g99"' in said, "S1-35: a name that nobody knows", said)
+        for gone, why in ((self.path("gone", "ocloc"), "gone/ocloc: cannot be started"), ("no-such-ocloc", "not where a native file names it")):
+            native = self.script("ocloc.ini", "[binaries]\nocloc = '%s'\n" % gone, self.folder)
+            status, said, *_ = self.show("S3-9 " + os.path.basename(gone), "devimg_targets = 'dg2-g10'", words=["--native-file", native])
+            self.say(status == 1 and why in said, "S3-9: an ocloc of a native file that is not there is not replaced", said)
         msvc = "devimg_targets = 'dg2-g10'\ndevimg_flags = ['--syntax', 'msvc']\ndevimg_cpu = 'none'"
         status, said, words, link, _ = self.show("msvc", msvc)
         self.say((words, link) == ("-fsycl -fsycl-targets=spir64_gen,spir64", "/IGNORE:4078"), "words of MSVC", words, link, said)
 
+    # --- devimg_flags: what units and checks make of it ---
+
+    def units(self):
+        gap = "'--gap', 'unit:a.cpp without adl-s: read --unit in the notes'"
+        start = "devimg_targets = 'tgllp,adl-s'\ndevimg_cpu = 'native_cpu'\ndevimg_units = ['a.cpp', 'b.cpp']\n"
+        source = SHOW + "foreach u, w : sycl_unit_words\n  message('UNIT', u, ' '.join(w))\nendforeach\n"
+        entries = "spir64_gen,spir64,native_cpu"
+        for name, flags, words in (("two words", "[%s]" % gap, {"a.cpp": compile_words("tgllp", entries), "b.cpp": compile_words("tgllp,adl-s", entries)}),
+                                   ("one word", "[%s]" % gap.replace("', '", "="), {"a.cpp": compile_words("tgllp", entries), "b.cpp": compile_words("tgllp,adl-s", entries)}),
+                                   ("skips all", "[%s]" % gap.replace("adl-s", "adl-s,tgllp"), {"a.cpp": compile_words("", "spir64,native_cpu"),
+                                                                                             "b.cpp": compile_words("tgllp,adl-s", entries)}),
+                                   ("no gap", "['--strict-fp']", None)):
+            status, said, *_ = self.show("units " + name, start + "devimg_flags = " + flags, source=source)
+            found = dict(re.findall(r"^Message: UNIT (\S+) (.*)$", said, re.M))
+            if words is None:
+                self.say(status == 0 and found["a.cpp"] == found["b.cpp"] and "-ffp-contract=off" in found["a.cpp"], "units: " + name, found, said)
+                continue
+            self.say(status == 0 and found == {u: " ".join(w) for u, w in words.items()}, "S3-22: a gap of devimg_flags, " + name, found, said)
+            warnings = re.findall(r"WARNING: (.*)$", said, re.M)
+            self.say(len(warnings) == (2 if name == "skips all" else 1) and warnings[0].startswith("a.cpp: no native image for ") and
+                     warnings[0].endswith(": read --unit in the notes"), "S3-22: it is said, and nothing else is, " + name, warnings, said)
+        status, said, *_ = self.show("units none", start.replace("devimg_units", "unused") + "devimg_flags = [%s]" % gap)
+        self.say(status == 0 and said.count("ask with --unit for each") == 1, "S3-22: a gap that no unit has words for is said", said)
+
+    def promise(self):
+        """What a file is held to is what was asked of the compiler."""
+        start = "devimg_targets = 'tgllp'\ndevimg_cpu = 'none'\n"
+        check = SHOW + "devimg_checks = {'x': {'files': files('meson.build')%s}}\nsubdir('devimg/check')\n"
+        gap = "unit:a.cpp without tgllp: it crashes"
+        usual = {"targets": "tgllp", "fallback": "spir64", "compression": "required"}
+        policy = "version: 1\nfallback: [spir64]\n"
+        for name, lines, more, expected in (
+                ("nothing more", "", "", usual),
+                ("raw", "devimg_flags = ['--no-compression']\n", "", {"targets": "tgllp", "fallback": "spir64"}),
+                ("no fallback", "devimg_flags = ['--fallback=']\n", "", dict(usual, fallback="")),
+                ("another fallback", "devimg_flags = ['--strict-fp', '--fallback', 'spirv64']\n", "", dict(usual, fallback="spirv64")),
+                ("one word", "devimg_flags = '--fallback=spirv64'\n", "", dict(usual, fallback="spirv64")),
+                ("a gap", "devimg_flags = ['--gap', '%s']\ndevimg_units = ['a.cpp']\n" % gap, "", dict(usual, gap=gap)),
+                ("a policy", "devimg_policy = files('p.yaml')\ndevimg_flags = ['--no-compression', '--fallback=spirv64']\n", "",
+                 {"policy": "p.yaml", "targets": "tgllp", "fallback": "spirv64"}),
+                ("a policy of its own", "", ", 'policy': files('p.yaml')", {"policy": "p.yaml", "targets": "tgllp"}),
+                ("no list", "devimg_flags = []\n", "", dict(usual, targets="")),
+                ("acpp", "devimg_compiler = 'acpp'\n", "", None), ("clang", "devimg_compiler = 'clang'\n", "", None)):
+            p = self.path("p", "promise " + name)
+            os.makedirs(p)
+            with open(os.path.join(p, "p.yaml"), "w", encoding="utf-8") as f:
+                f.write(policy)
+            status, said, *_ = self.show("promise " + name, (start.replace("tgllp", "") if name == "no list" else start) + lines, source=check % more)
+            found = {}
+            for test in json.loads(self.run("meson", "introspect", "--tests", os.path.join(p, "b"))[1]) if status == 0 else ():
+                words = iter(test["cmd"][2:-1])
+                for word in words:
+                    option, eq, value = word[2:].partition("=")
+                    found[option] = value if eq else next(words)
+            if "policy" in found:
+                found["policy"] = os.path.basename(found["policy"])
+            with open(os.path.join(p, "b", "build.ninja"), encoding="utf-8") as f:
+                built = "x.checked" in f.read()
+            self.say(status == 0 and found == (expected or {}) and built == bool(expected) and
+                     (expected is not None or "devimg check x: left out, the SYCL compiler is %s, not icpx" % name in said),
+                     "S1-6, S3-20: what a file is held to: " + name, found, said)
+        for option in ("compiler", "targets", "policy", "also"):
+            status, said, *_ = self.show("own " + option, start + "devimg_flags = ['--%s=x']" % option)
+            self.say(status == 1 and "has a variable of its own: devimg_" in said, "devimg_flags: --%s is refused" % option, said)
+
+    # --- where programs are ---
+
     def finding(self):
         """PATH is in every other test; here: a machine file, pip's place, a cross build, a subproject."""
         jit = "devimg_targets = ''\ndevimg_cpu = 'none'"
-        nowhere = self.path("nowhere")
-        os.mkdir(nowhere)
-        for tool in ("meson", "ninja", "python3", "sh"):
-            os.symlink(shutil.which(tool), os.path.join(nowhere, tool))
+        nowhere = link_programs(self.path("nowhere"), *PROGRAMS)
         env = {"PATH": nowhere}
         status, said, *_ = self.show("not found", jit, env)
         self.say(status == 1 and "pip install" in said and "[binaries] devimg" in said, "devimg is not there: where to put it", said)
@@ -348,6 +406,8 @@ class MesonPackage:
         self.page()
         self.cpu_requests()
         self.ocloc()
+        self.units()
+        self.promise()
         self.finding()
         self.subproject()
         self.installed()

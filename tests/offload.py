@@ -252,6 +252,68 @@ class Offload:
         status, r = self.record("check", path)
         self.say(status == 0 and found == [("gfx90a", "openmp")] and "OpenMP" in r["findings"][0]["hint"], "OpenMP objects", status, found, r)
 
+    def archs(self):
+        """What the texts say of an image that states its product family alone: the arch is its target, in every carrier."""
+        zebin = self.fixture("sg16_dg2-g11.zebin")  # note 1 alone: DG2
+        entry = lambda arch, image=zebin: [("sycl", "spir64_gen-unknown-unknown", arch, image)]
+        for name, make, where in (("version 1", lambda e: offload_binary(1, e), None), ("version 2", lambda e: offload_binary(2, e), None),
+                                  ("zstd", lambda e: offload_binary(3, e, zstd), None),
+                                  ("section", lambda e: offload_binary(2, e), ".llvm.offloading"),
+                                  ("SYCLBIN", lambda e: syclbin([e[0][1:]]), None), ("SYCLBIN 2", lambda e: syclbin2([e[0][1:]]), None)):
+            path = lambda data, section=where: self.object("a.o", section, data) if section else self.file("a.bin", data)
+            for arch, target, family in (("intel_gpu_dg2_g11", "dg2-g11", False), ("intel_gpu_acm_g12", "acm-g12", False),
+                                         ("", "dg2-g10", True), ("of-no-table", "dg2-g10", True)):
+                status, r = self.record("list", path(make(entry(arch))))
+                found = [(i["target"], i["family_only"]) for i in r["images"]]
+                self.say(status == 0 and found == [(target, family)], "arch %s, %s" % (arch, name), status, r)
+            one = path(make(entry("intel_gpu_dg2_g11")))
+            for target, wanted in (("dg2-g11", 0), ("dg2-g10", 1), ("tgllp", 1)):
+                status, r = self.record("check", one, "--targets", target)
+                self.say(status == wanted and ("missing-ip" in json.dumps(r)) == (wanted == 1), "arch held to %s, %s" % (target, name), status, r)
+            for arch, image in (("intel_gpu_tgllp", zebin), ("intel_gpu_dg2_g10", self.zebin)):
+                status, r = self.record("list", path(make(entry(arch, image))))
+                self.say(status == 1 and len(r["findings"]) == 1 and '"%s"' % arch in r["findings"][0]["message"] and
+                         [i["target"] for i in r["images"]] == ["dg2-g11" if image is self.zebin else "dg2-g10"],
+                         "arch %s of another image, %s" % (arch, name), status, r)
+        # its texts, read by eye: triple=spir64_gen-unknown-unknown, arch=intel_gpu_dg2_g11
+        status, r = self.record("list", os.path.join(self.intel, "obj_packager.o"))
+        self.say(status == 0 and [i["target"] for i in r["images"]] == ["spir64", "dg2-g11"], "arch in obj_packager.o", status, r)
+
+    def kinds_apart(self):
+        """Images that are not decoded: those of one kind and of several GPUs are of one unit, never those of two kinds."""
+        code = [bytes([n]) * 64 for n in range(1, 6)]
+        entries = [("cuda", "nvptx64-nvidia-cuda", "sm_80", code[0]), ("hip", "amdgcn-amd-amdhsa", "gfx1100", code[1]),
+                   ("hip", "amdgcn-amd-amdhsa", "gfx90a", code[2]), ("openmp", "nvptx64-nvidia-cuda", "sm_80", code[3]),
+                   ("hip", "amdgcn-amd-amdhsa", "gfx90a", code[4])]
+        for apart in (False, True):
+            data = b"".join(offload_binary(2, [e]) for e in entries) if apart else offload_binary(2, entries)
+            for path in (self.file("k.bin", data), self.object("k.o", ".llvm.offloading", data)):
+                _, r = self.record("list", path)
+                self.say([i["module"] for i in r["images"]] == [0, 1, 1, 2, 3], "kinds apart: %s" % os.path.basename(path), r)
+
+    def host_targets(self):
+        """OpenMP that names a CPU as its device: clang puts an object of that CPU there."""
+        source = b"void f(int *p) {\n#pragma omp target map(p[0:1])\n*p = 1; }"
+        for triple in ("x86_64-linux-gnu", "x86_64-pc-linux-gnu", "aarch64-linux-gnu", "powerpc64le-unknown-linux-gnu", "ppc64le-linux-gnu"):
+            path = self.compiled("host.o", source, "-x", "c", "-fopenmp", "-fopenmp-targets=" + triple)
+            _, r = self.record("list", path)
+            status, _, _ = self.build.devimg("check", path)
+            self.say(status == 0 and [(i["target"], i["offload"], i["kernel_count"]) for i in r["images"]] == [(triple, "openmp", None)] and
+                     "CPU" in r["images"][0]["note"], "code for the host, " + triple, status, r)
+            _, out, _ = self.build.devimg("list", path)
+            self.say(b"OpenMP device code for the host's CPU, and for no GPU\n" in out, "list of it", out)
+            data = open(path, "rb").read()
+        section = "__CLANG_OFFLOAD_BUNDLE__openmp-x86_64-unknown-linux-gnu"
+        status, r = self.record("list", self.object("old.o", section, data))
+        self.say(status == 0 and [i["target"] for i in r["images"]] == ["x86_64-unknown-linux-gnu"], "in a bundle section", status, r)
+        path = self.compiled("two.o", source, "-x", "c", "-fopenmp", "-fopenmp-targets=amdgcn-amd-amdhsa,x86_64-linux-gnu",
+                             "-Xopenmp-target=amdgcn-amd-amdhsa", "-march=gfx906", "-nogpulib")
+        status, out, _ = self.build.devimg("list", path)
+        self.say(status == 0 and b"for the host's CPU, and for GPUs as LLVM bitcode only" in out, "a CPU and a GPU", status, out)
+        for triple, image in (("x86_64-linux-gnu", b"no object"), ("x86_65-linux-gnu", data)):
+            status, r = self.record("list", self.file("no.bin", offload_binary(2, [("openmp", triple, "", image)])))
+            self.say(status == 1 and r["findings"][0]["code"] == "unsupported", "no code for the host: " + triple, status, r)
+
     def packager(self):
         if PACKAGER is None:
             return
@@ -294,6 +356,15 @@ class Offload:
             for path in (self.file("h.bin", data), self.object("h.o", ".llvm.offloading", data)):
                 status, r = self.record("list", path)
                 self.say(status in (1, 3) and r["findings"], "hostile: " + name, status, r)
+        for version in (1, 2, 3):  # a text is read whole or not at all
+            for size, left in ((4096, 1), (4097, 0), (70000, 0)):
+                data = offload_binary(version, [("sycl", "spir64-unknown-unknown", "a" * size, self.spirv)])
+                status, r = self.record("list", self.file("l.bin", data))
+                ids = [i["entry_id"] for i in r["images"]]
+                said = [f["message"] for f in r["findings"] if "offload text" in f["message"]]
+                self.say(ids == ["spir64-unknown-unknown-" + "a" * size] * left and
+                         said == ["offload text of more than 4096 bytes"] * (1 - left),
+                         "hostile: a text of %d bytes, version %d" % (size, version), status, said, len(ids))
         many = [("sycl", "spir64-unknown-unknown", "", self.spirv)] + [("sycl", "x", "y", None)] * 5000
         data = bytearray(offload_binary(2, many))
         entry = data[32:72]
@@ -364,7 +435,10 @@ class Offload:
         self.target_sections()
         if CLANG is not None:
             self.bitcode()
+            self.host_targets()
             self.objects_of_other_kinds()
+        self.archs()
+        self.kinds_apart()
         self.packager()
         self.hostile()
         self.syclbins()

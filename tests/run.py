@@ -5,7 +5,7 @@
     tests/run.py [--update] [--only SUITE,...] BUILD...
 
 Suites (each a function below): unit cli schema facts tools readelf readobj extract shapes metamorphic
-examples exports damage odd edited offload windows detect sycltargets syclimages doctor sycllint oclocinstall
+examples exports damage odd edited offload windows anchor detect sycltargets compile syclimages doctor header probe sycllint oclocinstall
 cmake meson hostile.
 `repository` (layers, docs) needs no build and runs once. --update rewrites the expectations of the
 cli suite from what the program says; read the diff before you commit it.
@@ -40,15 +40,19 @@ sys.path.insert(0, HERE)
 import compare_facts  # noqa: E402
 from cmake_package import CMakePackage  # noqa: E402
 from edited import Edited, section_headers  # noqa: E402
+from hostile import Hostile  # noqa: E402
 from ocloc_install import OclocInstall  # noqa: E402
 from meson_package import MesonPackage  # noqa: E402
 from offload import Offload  # noqa: E402
 from shell import Shell  # noqa: E402
 from sycl_anchor import Anchor  # noqa: E402
+from sycl_compile import SyclCompile  # noqa: E402
 from sycl_detect import Detect  # noqa: E402
 from sycl_images import SyclImages  # noqa: E402
 from sycl_doctor import Doctor  # noqa: E402
 from sycl_lint import SyclLint  # noqa: E402
+from sycl_header import Header  # noqa: E402
+from sycl_probe import Probe  # noqa: E402
 from sycl_targets import SyclTargets  # noqa: E402
 from windows import Windows  # noqa: E402
 
@@ -237,8 +241,8 @@ def json_calls():
                "--scratch", "none", name]
     yield ["list", "intel/lib_aot.so", "intel/no-such-file"]
     yield ["check", "--targets", "no-such-target", "intel/lib_aot.so"]
-    for pins in ("pins", "stale"):
-        yield ["sycl", "gtest-filter", "--pins", "gtest/%s.tsv" % pins, "--list", "gtest/full.txt", "--preset", "full"]
+    for pins, tests in (("pins", "full"), ("stale", "full"), ("odd", "odd")):
+        yield ["sycl", "gtest-filter", "--pins", "gtest/%s.tsv" % pins, "--list", "gtest/%s.txt" % tests, "--preset", "full"]
     yield ["sycl", "detect", "--gate-only", "--targets", "native_cpu,spir64_gen"]
     with tempfile.TemporaryDirectory() as t:
         tool = os.path.join(t, "sycl-ls")
@@ -246,6 +250,11 @@ def json_calls():
             f.write("#!/bin/sh\ncat '%s'\n" % os.path.join(DATA, "sycl-ls", "12-verbose-2026-aliases.txt"))
         os.chmod(tool, 0o755)
         yield ["sycl", "detect", "--gpus", "--sycl-ls", tool]
+        with open(os.path.join(t, "a.cl"), "w", encoding="utf-8") as f:
+            f.write("__kernel void k(void) { nonsense; }\n")
+        os.symlink("/bin/true", os.path.join(t, "ocloc"))  # writes nothing: fails
+        yield ["sycl", "compile", os.path.join(t, "a.cl"), "--targets", "pvc,tgllp", "--ocloc", os.path.join(t, "ocloc"), "--work", os.path.join(t, "w")]
+        yield ["sycl", "compile", os.path.join(t, "a.cl"), "--targets", "pvc", "--skip-if-configured", "pvc"]
         for path in fixtures():
             yield ["extract", os.path.relpath(path, DATA), "-o", t]
         yield ["extract", "intel/lib_aot.so", "-o", t]  # all of it is there already
@@ -261,7 +270,14 @@ def json_calls():
     yield ["sycl", "doctor", "--ocloc", "/nowhere/ocloc", "--sycl-ls", "/nowhere/sycl-ls", "--expect-ocloc", "26.35"]
     yield ["sycl", "doctor", "--targets", ""]
     yield ["sycl", "anchor", "--symbol", "foo_sycl_images", "intel/lib_aot.so", "/nowhere/out.obj"]
+    yield ["sycl", "header"]
+    yield ["sycl", "header", "--targets", "tgllp,no-such-target"]
+    yield ["sycl", "header", "--check", "README.md"]
+    yield ["sycl", "probe", "--targets", "pvc,lnl-m"]
+    yield ["sycl", "probe", "--targets", "tgllp,no-such-target", "--sizes", "64"]
+    yield ["sycl", "probe", "--ocloc", "/nowhere/ocloc"]
     yield ["sycl", "flags"]
+    yield ["sycl", "flags", "--targets", "", "--also", "native_cpu"]
     yield ["sycl", "flags", "--syntax", "msvc", "--step", "device-link"]
     yield ["sycl", "flags", "--policy", "flags/skips.yaml", "--unit", "psnr_hvs.cpp", "--unit", "b.cpp"]
     yield ["sycl", "flags", "--lint", "flags/build/compile_commands.json"]
@@ -676,6 +692,12 @@ def sycltargets(build, _):
         SyclTargets(build, t).all()
 
 
+def compile(build, _):  # pylint: disable=redefined-builtin
+    """tests/sycl_compile.py: the matrix of units and targets, with stand-ins for compilers and with ocloc itself."""
+    with tempfile.TemporaryDirectory() as t:
+        SyclCompile(build, os.path.realpath(t)).all()
+
+
 def syclimages(build, _):
     """tests/sycl_images.py: images as a SYCL build leaves them, in both forms, in every kind of binary."""
     with tempfile.TemporaryDirectory() as t:
@@ -699,6 +721,18 @@ def doctor(build, _):
 def sycllint(build, _):
     """devimg sycl lint: sources with every trap, and files that are none."""
     SyclLint(build).all()
+
+
+def header(build, _):
+    """tests/sycl_header.py: the header of `devimg sycl header`, and what compilers make of it."""
+    with tempfile.TemporaryDirectory() as t:
+        Header(build, ROOT, t).all()
+
+
+def probe(build, _):
+    """tests/sycl_probe.py: stand-ins for ocloc that measure this and that, and ocloc itself."""
+    with tempfile.TemporaryDirectory() as t:
+        Probe(build, ROOT, t).all()
 
 
 def cmake(build, _):
@@ -760,11 +794,13 @@ def hostile(build, _):
                                             seconds=20, **more)
             build.say(status == 1, "hostile: " + make.__name__,
                       "exit %s\n%s\n%s" % (status, tail(out), tail(err)))
+    with tempfile.TemporaryDirectory() as t:
+        Hostile(build, DATA, t).all()
 
 
 SUITES = [unit, cli, schema, facts, tools, readelf, readobj, extract, shapes, metamorphic, examples, exports,
-          damage, odd, edited, offload, windows, anchor, detect, sycltargets, syclimages, doctor, sycllint, oclocinstall, cmake,
-          meson, hostile]
+          damage, odd, edited, offload, windows, anchor, detect, sycltargets, compile, syclimages, doctor, header, probe,
+          sycllint, oclocinstall, cmake, meson, hostile]
 
 
 def repository(results):

@@ -219,6 +219,11 @@ class Doctor:
                    (outside, outside, self.image))
         status, _, _, _ = self.run()
         self.say(status == 0 and os.listdir(outside) == ["kept"], "links are not followed", status)
+        self.ocloc(ids="touch here; echo 'Matched ids:'; echo 12.55.8")
+        self.tool("sycl-ls", "touch here; echo '[opencl:cpu] X'")
+        _, _, parts, _ = self.run("--targets", "dg2-g10")  # that nothing is left behind is looked at each time
+        self.say(parts["targets"]["state"] == parts["sycl-ls"]["state"] == "ok", "all programs run in the temporary folder", parts)
+        self.clear()
         self.ocloc(compile_="stat -c %%a . >'%s/mode'; cp '%s' y" % (outside, self.image))
         self.run()
         with open(os.path.join(outside, "mode"), encoding="utf-8") as f:
@@ -281,7 +286,9 @@ class Doctor:
                 ("clang++", dpcpp % 1, "wrong", "-fsycl-targets=spir64_gen"), ("acpp", acpp, "ok", "24.06.0+git.8cf7a902"),
                 ("icpx", "echo 'clang version 19.1.7'", "wrong", "DPC++"), ("icpx", "head -c 100000 /dev/urandom", "wrong", "DPC++"),
                 ("icpx", "echo 'license expired' >&2; exit 1", "broken", "license expired"), ("icpx", "sleep 60", "broken", "1 s"),
-                ("clang++", "sleep 60", "broken", "1 s"), ("acpp", "kill -SEGV $$", "broken", "crashed"),
+                ("clang++", "sleep 60", "broken", "1 s"),
+                ("clang++", "case \"$*\" in *spir64_gen*) sleep 60;; esac; echo clang version 20", "broken", "1 s"),
+                ("clang++", "case \"$*\" in *spir64_gen*) kill -SEGV $$;; esac; echo clang version 20", "broken", "crashed"), ("acpp", "kill -SEGV $$", "broken", "crashed"),
                 ("acpp", "printf 'AdaptiveCpp version: %1000000d' 1", "ok", "    ")):
             self.clear()
             self.ocloc()

@@ -93,6 +93,63 @@ class SyclImages:
         status, out, _ = self.build.devimg("check", "program", "bare", *LISTED, cwd=self.folder)
         self.say(status == 1 and b"no-device-code" in out, "S1-12: and one that links no such object fails", out)
 
+    def odd_members(self):
+        """D9: what a member's name says is held against its body."""
+        with open(self.intel("sg16_dg2-g11.zebin"), "rb") as f:
+            zebin = f.read()
+        with open(self.intel("basic.spv"), "rb") as f:
+            spirv = f.read()
+        for name, body, said in (("64.12.55.8", spirv, '"64.12.55.8" holds spirv, no native code'), ("64.dg2", spirv, '"64.dg2" holds spirv'),
+                                 ("64.12.55.8", b"BC\xc0\xde", "holds bitcode, no native code"), ("64.12.55.8", b"", "empty: 0 bytes"),
+                                 ("generic_ir", b"", "empty: 0 bytes"), ("64.tgllp", zebin, '"64.tgllp" holds an image for dg2-g10'),
+                                 ("64.dg2-g11", zebin, None), ("generic_ir", spirv, None)):
+            header = ("%s/" % name).ljust(16) + "0".ljust(12) + "0".ljust(6) * 2 + "644".ljust(8) + str(len(body)).ljust(10) + "`\n"
+            with open(self.path("odd.ar"), "wb") as f:
+                f.write(b"!<arch>\n" + header.encode() + body + b"\n" * (len(body) % 2))
+            status, files = self.list(self.path("odd.ar"))
+            findings = [f["message"] for f in files[0]["findings"]]
+            self.say(status == (1 if said else 0) and (findings == [] if said is None else len(findings) == 1 and said in findings[0]),
+                     "D9: a member %s of %d bytes" % (name, len(body)), status, findings)
+            if body == spirv:
+                _, out, _ = self.build.devimg("list", "odd.ar", cwd=self.folder)
+                self.say(b"as SPIR-V inside archives only" in out and files[0]["images"][1]["target"] == "spir64", "D9: list of it", out)
+            elif said is None:
+                status, out, _ = self.build.devimg("check", "odd.ar", "--targets", "dg2-g10", cwd=self.folder)
+                self.say(status == 1 and b"missing-ip" in out, "D9: a member named dg2-g11 is none for dg2-g10", out)
+
+    def before_the_link(self):
+        """What -c with -fno-sycl-rdc leaves: finished native images, and bitcode that states no kernels for the fallback (S1-13)."""
+        if not shutil.which("clang-19"):
+            print("skipped: syclimages: there is no clang-19")
+            return
+        with open(self.path("k.cl"), "w", encoding="utf-8") as f:
+            f.write("kernel void k(global int *p) { p[get_global_id(0)] = 1; }\n")
+        empty, archive, fallback = os.path.join(self.data, "host", "empty.o"), self.intel("zfat_basic.ar"), SECTION[:-len("_gen")]
+        add = lambda out, *parts: ["objcopy", *(w for p in parts for w in ("--add-section", p)), empty, out]
+        for argv in (["clang-19", "--target=spir64", "-x", "cl", "-O2", "-emit-llvm", "-c", "k.cl", "-o", "k.bc"],
+                     ["zstd", "-q", "--no-check", archive, "-o", "k.zst"],
+                     add("unit.o", SECTION + "_image=k.zst", fallback + "=k.bc"),
+                     add("older.o", SECTION + "_image=k.zst", fallback + "=" + self.intel("basic.spv")),
+                     add("raw.o", SECTION + "_image=" + archive, fallback + "=k.bc"),
+                     add("native.o", SECTION + "_image=k.zst"),
+                     ["ar", "rcs", "units.a", "unit.o", "older.o"], ["ar", "rcs", "one-lacks.a", "unit.o", "native.o"]):
+            status, _, err = self.build.run(argv, cwd=self.folder)
+            self.say(status == 0, "S1-13: " + " ".join(argv), err)
+        asked = [*LISTED, "--compression", "required"]
+        for name in ("unit.o", "older.o", "units.a"):
+            status, out, err = self.build.devimg("check", name, *asked, cwd=self.folder)
+            self.say(status == 0 and b"spir64 fallback" in out, "S1-13: the link makes the fallback of %s, and compresses it" % name, out, err)
+        for name, code, where in (("raw.o", b"stored-raw", b"archive image"), ("native.o", b"missing-fallback", b"module 0"),
+                                  ("one-lacks.a", b"missing-fallback", b"native.o, module 0")):
+            status, out, _ = self.build.devimg("check", name, *asked, cwd=self.folder)
+            self.say(status == 1 and out.count(b"  error") == 1 and code in out and where in out, "S1-13: not so " + name, status, out)
+        for name, words in (("unit.o", b"for 3 GPU targets, with LLVM bitcode fallback\n"), ("older.o", b"for 3 GPU targets, with SPIR-V fallback\n"),
+                            ("native.o", b"for 3 GPU targets, no portable fallback\n"),
+                            ("units.a", b"for 3 GPU targets, with SPIR-V and LLVM bitcode fallback\n"),
+                            ("one-lacks.a", b"with LLVM bitcode fallback in 1 of the 2 modules that have native code\n")):
+            _, out, _ = self.build.devimg("list", name, cwd=self.folder)
+            self.say(words in out, "S1-13: list of " + name, out)
+
     def alone(self):
         """S1-22: a PATH without any program, so no ocloc, no icpx, no driver."""
         empty = self.path("empty")
@@ -128,5 +185,7 @@ class SyclImages:
         self.forms()
         self.mixed()
         self.binaries()
+        self.odd_members()
+        self.before_the_link()
         self.alone()
         self.made_now()

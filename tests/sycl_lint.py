@@ -101,6 +101,10 @@ class SyclLint:
         self.say(status == 1 and out.count(b"\n") == 1, "-q: the verdict alone", out.decode())
         status, doc, _ = self.doc("without-xe2", "--targets", "dg2-g10,mtl-h,acm-g12", cwd=LINT)
         self.say(doc["sub_group_sizes"] == [8, 16, 32] and not doc["default_list"], "S2-8: without Xe2 it is 8, 16, 32", str(doc))
+        for one in ("dg2-g10", "dg2-g10,acm-g10"):
+            status, doc, _ = self.doc("without-xe2", "--targets", one, cwd=LINT)
+            self.say(doc["sub_group_sizes"] == [16, 32] and not doc["default_list"] and "lnl-m" in doc["list"],
+                     "S1-31: for one device the default list counts too: " + one, str(doc))
         for args in ([], ["--targets", ""], ["--targets", " , "]):
             status, doc, _ = self.doc("without-xe2", *args, cwd=LINT)
             self.say(doc["sub_group_sizes"] == [16, 32] and doc["default_list"] and len(doc["list"]) == 19,

@@ -78,9 +78,15 @@ class SyclTargets:
 
     def unbelievable(self):
         for name, script in {"fails": "exit 1", "says nothing": "exit 0", "crashes": "kill -SEGV $$", "is another program": "echo hello",
-                             "prints bytes": "head -c 300000 /dev/urandom"}.items():
+                             "prints bytes": "head -c 300000 /dev/urandom",
+                             "has no ids": "echo \"Invalid option (arg 1): $1\"; exit 226",
+                             "fails after an answer": "echo Matched ids:; echo 12.0.0; exit 1"}.items():
             status, doc, err = self.run("tgllp", "--ocloc", self.ocloc(script + "\n"))
             self.say(status == 3 and not doc and "ocloc" in err, "S1-39: ocloc " + name, status, doc, err)
+        status, doc, err = self.run("nonsense", "--ocloc", self.ocloc("kill -SEGV $$\n"))
+        self.say(status == 3 and not doc and "signal" in err, "a crash for a name that no table has", status, doc, err)
+        status, doc, err = self.run(",".join("n%d" % i for i in range(40)), "--ocloc", self.answering(OLD))
+        self.say(status == 1 and "not asked for more than 32" in err and len(doc["unknown"]) == 40, "many unknown names are not asked for", err)
         start = time.monotonic()
         status, doc, err = self.run("tgllp", "--ocloc", self.ocloc("sleep 60 & sleep 60\n"), "--timeout", "1")
         self.say(status == 3 and time.monotonic() - start < 30 and "1 s" in err, "ocloc hangs", status, err)

@@ -3,7 +3,7 @@
 """Code and docs name the same things, both ways: commands, options, rules, formats, CMake functions.
 
     docs/command/<name>.md   a row of src/cli/commands.def; it names each option of the command,
-                             and has a section Exit status
+                             and its section Exit status has the texts of the command's table
     docs/rule/<name>.md      a row of src/check/rules.def
     docs/format/<name>.md    a row of {objects,bundles,images}.def, or one of PLAIN below
     fuzz/<name>.dict         for each of those formats
@@ -50,6 +50,30 @@ def options_of(path):
                       without_comments(text(path)))
 
 
+def exits_of(path):
+    """{status: text} of the command's table; None: it has none."""
+    table = re.search(r"^    \.exits = \{(.*?)\},$", text(path), re.M | re.S)
+    if not table:
+        return None
+    rows = re.findall(r'NULL|(?:"(?:[^"\\]|\\.)*"\s*)+', table.group(1))
+    joined = ["".join(re.findall(r'"((?:[^"\\]|\\.)*)"', row)) for row in rows]
+    found = {status: row for status, row in enumerate(joined) if row}
+    skipped = re.search(r'^    \.skipped = ((?:"(?:[^"\\]|\\.)*"\s*)+),$', text(path), re.M)
+    if skipped:
+        found[77] = "".join(re.findall(r'"((?:[^"\\]|\\.)*)"', skipped.group(1)))
+    return found
+
+
+def exits(name, source, page):
+    section = text(page).partition("\n## Exit status\n")[2].partition("\n## ")[0]
+    stated = re.findall(r"^\| (\d+) \| (.*) \|$", section.replace("`", ""), re.M)
+    table = exits_of(source)
+    if table is None:
+        faults.append("%s has no .exits" % source)
+    elif [(str(k), v) for k, v in sorted(table.items())] != stated:
+        faults.append("%s: the exit statuses are not those of %s: %s" % (page, source, stated))
+
+
 def commands():
     names = {r[0] for r in rows("src/cli/commands.def")}
     same("command", names, stems("docs/command/*.md"), "docs/command/%s.md")
@@ -70,6 +94,8 @@ def commands():
             continue
         if "\n## Exit status\n" not in text(page):
             faults.append("%s has no section Exit status" % page)
+        else:
+            exits(name, source, page)
         for option in own:
             if not re.search(r"--%s\b(?!-)" % option, text(page)):
                 faults.append("%s does not name --%s" % (page, option))

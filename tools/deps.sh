@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Installs the Debian or Ubuntu packages that are missing; elsewhere prints the list.
 #
-#   tools/deps.sh [build] [test] [lint] [deep]      default: build
+#   tools/deps.sh [build] [test] [real] [lint] [deep]      default: build
 #
 # Exit status: 0 all needed tools are here; 1 something needed is missing.
 set -euo pipefail
@@ -11,14 +11,15 @@ packages() {
   case $1 in
     build) echo "gcc libc6-dev meson ninja-build pkg-config python3 zlib1g-dev libzstd-dev libyaml-dev libiberty-dev libjansson-dev" ;;
     test) echo "g++ cmake clang clang-19 clang-tools-19 lld-19 llvm-19 libcmocka-dev python3-jsonschema python3-yaml spirv-tools zstd patchelf intel-opencl-icd binutils unzip python3-venv python3-pip" ;;
+    real) echo "slurm-wlm munge" ;;
     lint) echo "clang-format clang-tidy cppcheck" ;;
     deep) echo "qemu-user gcc-multilib libclang-rt-14-dev" ;;
-    *) echo "deps.sh: no group \"$1\": build, test, lint, deep" >&2 && return 2 ;;
+    *) echo "deps.sh: no group \"$1\": build, test, real, lint, deep" >&2 && return 2 ;;
   esac
 }
 
 # Packages that only some suites can use: missing ones are named, and are no failure.
-optional=" gcc-multilib qemu-user libclang-rt-14-dev intel-opencl-icd clang-tools-19 "
+optional=" gcc-multilib qemu-user libclang-rt-14-dev intel-opencl-icd clang-tools-19 slurm-wlm munge "
 
 # What a group cannot do without, as commands.
 commands() {

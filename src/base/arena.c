@@ -15,6 +15,14 @@ struct dvi_arena_block {
 
 enum { BLOCK_SIZE = 64 * 1024 - 64, ALIGN = alignof(max_align_t) };
 
+static bool charge(struct dvi_arena_budget *budget, uint64_t size)
+{
+    if (budget == NULL)
+        return true;
+    const uint64_t before = atomic_fetch_add(&budget->taken, size);
+    return before <= budget->most && size <= budget->most - before;
+}
+
 static void *take(struct dvi_arena *arena, size_t size, size_t align)
 {
     struct dvi_arena_block *block = arena->blocks;
@@ -26,7 +34,7 @@ static void *take(struct dvi_arena *arena, size_t size, size_t align)
         }
     }
     const size_t room = size > BLOCK_SIZE / 4 ? size : BLOCK_SIZE;
-    if (room > SIZE_MAX - sizeof *block)
+    if (room > SIZE_MAX - sizeof *block || !charge(arena->budget, room))
         return NULL;
     struct dvi_arena_block *fresh = malloc(sizeof *fresh + room);
     if (fresh == NULL)

@@ -4,13 +4,22 @@
 #ifndef DVI_BASE_ARENA_H
 #define DVI_BASE_ARENA_H
 
+#include <stdatomic.h>
+
 #include "base/view.h"
 
 struct dvi_arena_block;
 
+/** What several arenas may take together; what they give back does not count again. */
+struct dvi_arena_budget {
+    uint64_t most;
+    _Atomic uint64_t taken; /* also what there was no room for: past `most`, it was used up */
+};
+
 /** Start with { 0 }; one thread at a time. */
 struct dvi_arena {
     struct dvi_arena_block *blocks;
+    struct dvi_arena_budget *budget; /* NULL: as much as there is; past it, as out of memory */
 };
 
 /** `count` zeroed objects of `size` bytes, aligned for any; NULL: out of memory or overflow. */

@@ -1,10 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/interrupt.h"
 
+#include <pthread.h>
 #include <signal.h>
 #include <stddef.h>
 
+enum { SIGNALS = 4 };
+static const int signals[SIGNALS] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM };
+
 static volatile sig_atomic_t came; /* the first signal; 0: none */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* for what follows */
+static unsigned depth;                                   /* calls that have not ended */
+static struct sigaction before[SIGNALS];
+static bool caught[SIGNALS];
 
 static void remember(int signal)
 {
@@ -12,15 +21,27 @@ static void remember(int signal)
         came = signal;
 }
 
+static void catch_all(void)
+{
+    const struct sigaction catcher = { .sa_handler = remember };
+    for (size_t i = 0; i < SIGNALS; i++)
+        caught[i] = sigaction(signals[i], NULL, &before[i]) == 0 &&
+                    before[i].sa_handler == SIG_DFL && sigaction(signals[i], &catcher, NULL) == 0;
+}
+
+static void restore_all(void)
+{
+    for (size_t i = 0; i < SIGNALS; i++)
+        if (caught[i])
+            (void)sigaction(signals[i], &before[i], NULL);
+}
+
 void dvi_interrupts_catch(void)
 {
-    static const int signals[] = { SIGHUP, SIGINT, SIGTERM };
-    const struct sigaction catcher = { .sa_handler = remember };
-    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
-        struct sigaction now;
-        if (sigaction(signals[i], NULL, &now) == 0 && now.sa_handler == SIG_DFL)
-            (void)sigaction(signals[i], &catcher, NULL);
-    }
+    (void)pthread_mutex_lock(&lock);
+    if (depth++ == 0)
+        catch_all();
+    (void)pthread_mutex_unlock(&lock);
 }
 
 bool dvi_interrupted(void)
@@ -30,9 +51,13 @@ bool dvi_interrupted(void)
 
 void dvi_interrupts_end(void)
 {
-    const struct sigaction standard = { .sa_handler = SIG_DFL };
-    if (came == 0)
-        return;
-    (void)sigaction(came, &standard, NULL);
-    (void)raise(came);
+    (void)pthread_mutex_lock(&lock);
+    const bool outermost = depth == 1;
+    if (depth > 0)
+        depth--;
+    if (outermost)
+        restore_all();
+    (void)pthread_mutex_unlock(&lock);
+    if (outermost && came != 0)
+        (void)raise(came);
 }

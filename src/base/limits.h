@@ -11,6 +11,12 @@
 #define DVI_MOST_KERNELS            4000000
 #define DVI_MOST_THREADS            64
 
+/** Kernels have long names, made of those of all their template arguments; not that long. */
+#define DVI_MOST_KERNEL_NAME (64 * 1024)
+
+/** What is kept of one file, in all: names, ids, tables of numbers. No option raises it. */
+#define DVI_MOST_KEPT_MIB 1024
+
 /** The number as a text. */
 #define DVI_TEXT(number)  DVI_TEXT_(number)
 #define DVI_TEXT_(number) #number

@@ -17,12 +17,18 @@
 
 extern char **environ;
 
-enum { STREAMS = 2, SLICE = 200 }; /* stdout, stderr; milliseconds between looks at interrupts */
+enum {
+    STREAMS = 2,  /* stdout, stderr */
+    SLICE = 100,  /* milliseconds between looks at the child and at interrupts */
+    LINGER = 500, /* milliseconds that outputs which others hold open are read past its end */
+    GRACE = 2000  /* milliseconds between SIGTERM and SIGKILL */
+};
 
 struct child {
     pid_t pid;
-    int ends[STREAMS]; /* read ends; -1: closed */
-    struct timespec end;
+    int ends[STREAMS];   /* read ends; -1: closed */
+    struct timespec end; /* of its time; once it has ended, of what is still read */
+    bool ended;          /* by itself; waitpid() tells how */
 };
 
 static void close_both(const int pipe_ends[2])
@@ -54,6 +60,16 @@ static int spawn(const char *folder, const char *const *argv, int pipes[STREAMS]
     return problem;
 }
 
+static struct timespec later(long long milliseconds)
+{
+    struct timespec when;
+    (void)clock_gettime(CLOCK_MONOTONIC, &when);
+    const long long past = when.tv_nsec + milliseconds % 1000 * 1000000;
+    when.tv_sec += (time_t)(milliseconds / 1000 + past / 1000000000);
+    when.tv_nsec = (long)(past % 1000000000);
+    return when;
+}
+
 static enum devimg_status start(const char *folder, const char *const *argv, unsigned seconds,
                                 struct child *out, struct devimg_error *err)
 {
@@ -74,12 +90,11 @@ static enum devimg_status start(const char *folder, const char *const *argv, uns
     }
     if (problem != 0)
         return dvi_fail_plain(err, DEVIMG_IO, argv[0], "cannot be started: %s", strerror(problem));
-    (void)clock_gettime(CLOCK_MONOTONIC, &out->end);
-    out->end.tv_sec += (time_t)seconds;
+    out->end = later((long long)seconds * 1000);
     return DEVIMG_OK;
 }
 
-/* Milliseconds until the child's time is up, at least 0. */
+/* Milliseconds until the time is up, at least 0. */
 static int time_left(const struct child *child)
 {
     struct timespec now;
@@ -110,74 +125,107 @@ static void read_some(struct child *child, size_t stream, size_t most, struct dv
     }
 }
 
-/* Everything it prints, to the end of both streams; false: its time is up. */
-static bool read_all(struct child *child, size_t most, struct dvi_ran *out)
+/* What is there to read, or a moment without any. */
+static void read_for(struct child *child, int milliseconds, size_t most, struct dvi_ran *out)
 {
-    while (child->ends[0] >= 0 || child->ends[1] >= 0) {
-        struct pollfd wait[STREAMS] = { { .fd = child->ends[0], .events = POLLIN },
-                                        { .fd = child->ends[1], .events = POLLIN } };
-        const int left = time_left(child);
-        const int ready = poll(wait, STREAMS, left < SLICE ? left : SLICE);
-        for (size_t i = 0; i < STREAMS && ready > 0; i++)
-            if (wait[i].revents != 0)
-                read_some(child, i, most, out);
-        if (time_left(child) == 0 || dvi_interrupted())
-            return false;
-    }
-    return true;
+    struct pollfd wait[STREAMS] = { { .fd = child->ends[0], .events = POLLIN },
+                                    { .fd = child->ends[1], .events = POLLIN } };
+    const int ready = poll(wait, STREAMS, milliseconds);
+    for (size_t i = 0; i < STREAMS && ready > 0; i++)
+        if (wait[i].revents != 0)
+            read_some(child, i, most, out);
 }
 
-/* Wait until it has ended, at most until its time is up; then stop it and its group. */
-static void finish(struct child *child, bool in_time, struct dvi_ran *out)
+/* It stays a zombie, so that its group keeps its number, until it is waited for in earnest. */
+static bool has_ended(pid_t pid)
+{
+    siginfo_t info = { 0 };
+    return waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == pid;
+}
+
+/*
+ * All that it prints until it has ended, or its time is up. What it started may hold its outputs
+ * open for ever: past its end they are read for a moment only.
+ */
+static void read_to_end(struct child *child, size_t most, struct dvi_ran *out)
+{
+    for (;;) {
+        const bool open = child->ends[0] >= 0 || child->ends[1] >= 0;
+        if (!child->ended && has_ended(child->pid)) {
+            child->ended = true;
+            child->end = later(LINGER);
+        }
+        const int left = time_left(child);
+        if ((child->ended && !open) || left == 0 || dvi_interrupted())
+            return;
+        const int slice = open ? SLICE : 1;
+        read_for(child, left < slice ? left : slice, most, out);
+    }
+}
+
+/* The child and its group; it may have left that for another, ours for one. */
+static void signal_all(const struct child *child, int number)
+{
+    (void)kill(-child->pid, number);
+    (void)kill(child->pid, number);
+}
+
+/*
+ * Nothing that it started stays behind. Where it did not end by itself it is asked to first, so
+ * that a compiler removes its files; what is left after a while is ended.
+ */
+static void finish(struct child *child, struct dvi_ran *out)
 {
     int status = 0;
-    out->exit_code = -1;
-    for (size_t i = 0; i < STREAMS; i++)
-        if (child->ends[i] >= 0)
-            (void)close(child->ends[i]);
-    while (in_time) {
-        const pid_t ended = waitpid(child->pid, &status, WNOHANG);
-        if (ended == child->pid) {
-            out->exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-            return;
-        }
-        if ((ended < 0 && errno != EINTR) || time_left(child) == 0 || dvi_interrupted())
-            break;
+    if (!child->ended) {
         const struct timespec pause = { .tv_nsec = 1000000 };
-        (void)nanosleep(&pause, NULL);
+        child->end = later(GRACE);
+        signal_all(child, SIGTERM);
+        while (!has_ended(child->pid) && time_left(child) > 0)
+            (void)nanosleep(&pause, NULL);
     }
-    out->timed_out = true;
-    (void)kill(-child->pid, SIGKILL);
+    signal_all(child, SIGKILL);
     while (waitpid(child->pid, &status, 0) < 0 && errno == EINTR)
         continue;
+    for (size_t i = 0; i < STREAMS; i++) /* only now: what it prints while it tidies up is no end */
+        if (child->ends[i] >= 0)
+            (void)close(child->ends[i]);
+    out->timed_out = !child->ended;
+    out->exit_code = child->ended && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-enum devimg_status dvi_run_in(const char *folder, const char *const *argv, unsigned seconds,
+static enum devimg_status run(const char *folder, const char *const *argv, unsigned seconds,
                               size_t most, struct dvi_ran *out, struct devimg_error *err)
 {
     struct child child = { 0 };
     if (dvi_interrupted())
         return dvi_fail_plain(err, DEVIMG_IO, argv[0], "not started: interrupted");
-    *out =
-        (struct dvi_ran){ .exit_code = -1, .output = malloc(most + 1), .errors = malloc(most + 1) };
-    if (out->output == NULL || out->errors == NULL) {
-        dvi_ran_free(out);
-        return dvi_fail_memory(err, argv[0]);
-    }
-    const enum devimg_status status = start(folder, argv, seconds, &child, err);
-    if (status != DEVIMG_OK) {
-        dvi_ran_free(out);
-        return status;
-    }
-    const bool in_time = read_all(&child, most, out);
-    finish(&child, in_time, out);
-    if (dvi_interrupted()) {
-        dvi_ran_free(out);
+    DVI_TRY(start(folder, argv, seconds, &child, err));
+    read_to_end(&child, most, out);
+    finish(&child, out);
+    if (dvi_interrupted())
         return dvi_fail_plain(err, DEVIMG_IO, argv[0], "stopped: interrupted");
-    }
     out->output[out->output_size] = '\0';
     out->errors[out->errors_size] = '\0';
     return DEVIMG_OK;
+}
+
+enum devimg_status dvi_run_in(const char *folder, const char *const *argv, unsigned seconds,
+                              size_t most, struct dvi_ran *out, struct devimg_error *err)
+{
+    *out =
+        (struct dvi_ran){ .exit_code = -1, .output = malloc(most + 1), .errors = malloc(most + 1) };
+    enum devimg_status status = DEVIMG_NOMEM;
+    if (out->output != NULL && out->errors != NULL) {
+        dvi_interrupts_catch();
+        status = run(folder, argv, seconds, most, out, err);
+        dvi_interrupts_end();
+    } else {
+        (void)dvi_fail_memory(err, argv[0]);
+    }
+    if (status != DEVIMG_OK)
+        dvi_ran_free(out);
+    return status;
 }
 
 enum devimg_status dvi_run(const char *const *argv, unsigned seconds, size_t most,
@@ -208,6 +256,31 @@ const char *dvi_said(const char *text, size_t most, struct dvi_arena *arena)
         size--;
     line[size] = '\0';
     return line;
+}
+
+const char *dvi_ran_words(const struct dvi_ran *ran, struct dvi_arena *arena)
+{
+    enum { MOST = 400 };
+    const char *first = dvi_said(ran->output, MOST, arena);
+    const char *second = dvi_said(ran->errors, MOST, arena);
+    if (first == NULL || second == NULL)
+        return NULL;
+    return dvi_arena_format(arena, "%s%s%s%s", first[0] != '\0' || second[0] != '\0' ? ": " : "",
+                            first, first[0] != '\0' && second[0] != '\0' ? " " : "", second);
+}
+
+const char *dvi_ran_ended(const struct dvi_ran *ran, const char *what, unsigned seconds,
+                          struct dvi_arena *arena)
+{
+    const char *words = dvi_ran_words(ran, arena);
+    if (words == NULL)
+        return NULL;
+    if (ran->timed_out)
+        return dvi_arena_format(arena, "%s: did not end within %u s and was stopped%s", what,
+                                seconds, words);
+    if (ran->exit_code < 0)
+        return dvi_arena_format(arena, "%s: crashed%s", what, words);
+    return dvi_arena_format(arena, "%s: exit status %d%s", what, ran->exit_code, words);
 }
 
 /* 0: a file that may be run; else an errno. */

@@ -8,7 +8,7 @@
 /** What a program printed, and how it ended. Free with dvi_ran_free(). */
 struct dvi_ran {
     int exit_code;         /* -1: it did not end by itself */
-    bool timed_out;        /* it was stopped, with all that it had started */
+    bool timed_out;        /* it was stopped */
     bool cut;              /* it printed more than was kept */
     char *output, *errors; /* stdout and stderr, each with a NUL behind it */
     size_t output_size, errors_size;
@@ -17,7 +17,8 @@ struct dvi_ran {
 /**
  * Run argv[0], found as a shell finds it, with `argv` (NULL at its end), nothing on its standard
  * input, and wait until it ends, for `seconds` at most. At most `most` bytes of each of its outputs
- * are kept; the rest is read and dropped.
+ * are kept; the rest is read and dropped. What it started is stopped when it has ended. A signal
+ * that would end this program stops it, too, before it does: see base/interrupt.h.
  * @return IO: it cannot be started, or dvi_interrupted(); NOMEM. However it ends, OK.
  */
 DEVIMG_CHECKED enum devimg_status dvi_run(const char *const *argv, unsigned seconds, size_t most,
@@ -30,6 +31,14 @@ void dvi_ran_free(struct dvi_ran *ran);
 
 /** What a program wrote, in one line of `most` bytes at most; NULL: no memory. */
 const char *dvi_said(const char *text, size_t most, struct dvi_arena *arena);
+
+/** What it wrote, on both outputs, in one line behind ": "; "" where it wrote nothing; NULL: no
+ *  memory. */
+const char *dvi_ran_words(const struct dvi_ran *ran, struct dvi_arena *arena);
+/** How a run of `seconds` at most ended other than well: "WHAT: exit status 3: its words"; NULL: no
+ *  memory. */
+const char *dvi_ran_ended(const struct dvi_ran *ran, const char *what, unsigned seconds,
+                          struct dvi_arena *arena);
 
 /**
  * Where a program is: a name is looked up in PATH, a path made absolute; links are not followed.

@@ -7,12 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum devimg_status dvi_temporary_make(struct dvi_temporary *out, struct devimg_error *err)
+enum devimg_status dvi_temporary_make_in(const char *above, struct dvi_temporary *out,
+                                         struct devimg_error *err)
 {
     static const char name[] = "/devimg-XXXXXX";
-    const char *above = getenv("TMPDIR");
-    if (above == NULL || above[0] == '\0')
-        above = "/tmp";
     char *path = malloc(strlen(above) + sizeof name);
     if (path == NULL)
         return dvi_fail_memory(err, above);
@@ -25,6 +23,12 @@ enum devimg_status dvi_temporary_make(struct dvi_temporary *out, struct devimg_e
     }
     out->path = path;
     return DEVIMG_OK;
+}
+
+enum devimg_status dvi_temporary_make(struct dvi_temporary *out, struct devimg_error *err)
+{
+    const char *above = getenv("TMPDIR");
+    return dvi_temporary_make_in(above != NULL && above[0] != '\0' ? above : "/tmp", out, err);
 }
 
 static int remove_one(const char *path, const struct stat *what, int kind, struct FTW *at)

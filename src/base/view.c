@@ -63,6 +63,14 @@ int dvi_compare(struct dvi_view a, struct dvi_view b)
     return (a.size > b.size) - (a.size < b.size);
 }
 
+struct dvi_view dvi_behind_zeros(struct dvi_view v)
+{
+    size_t zeros = 0;
+    while (zeros < v.size && v.data[zeros] == 0)
+        zeros++;
+    return dvi_from(v, zeros);
+}
+
 bool dvi_all_zero(struct dvi_view v)
 {
     return v.size == 0 || (v.data[0] == 0 && memcmp(v.data, v.data + 1, v.size - 1) == 0);
@@ -164,6 +172,25 @@ enum devimg_status dvi_cursor_check(const struct dvi_cursor *c, const char *what
                     c->failed_at, c->view.size);
 }
 
+/* How many of the first `most` of more bytes are whole characters; all where they are no UTF-8. */
+static size_t whole_size(const uint8_t *bytes, size_t most)
+{
+    size_t size = most;
+    while (size > 0 && most - size < 3 && (bytes[size] & 0xc0) == 0x80)
+        size--;
+    return (bytes[size] & 0xc0) != 0x80 ? size : most;
+}
+
+void dvi_show(char *out, size_t room, struct dvi_view v)
+{
+    static const char more[] = "...";
+    const bool fits = v.size < room;
+    const size_t size = fits ? v.size : whole_size(v.data, room - sizeof more);
+    if (size > 0)
+        memmove(out, v.data, size);
+    memcpy(out + size, fits ? "" : more, fits ? 1 : sizeof more);
+}
+
 /* Text from a file may follow in messages, so what is no plain character is shown as '?'. */
 static void keep_printable(char *text)
 {
@@ -181,7 +208,9 @@ static void fill(struct devimg_error *err, enum devimg_status status, const char
     err->status = status;
     err->offset = offset;
     (void)snprintf(err->source, sizeof err->source, "%s", source != NULL ? source : "");
-    (void)vsnprintf(err->text, sizeof err->text, format, values);
+    const int size = vsnprintf(err->text, sizeof err->text, format, values);
+    if (size >= (int)sizeof err->text)
+        dvi_show(err->text, sizeof err->text, dvi_view_of(err->text, (size_t)size, NULL));
     keep_printable(err->text);
 }
 

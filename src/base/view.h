@@ -65,8 +65,17 @@ bool dvi_equals(struct dvi_view v, const char *text);
 int dvi_compare(struct dvi_view a, struct dvi_view b);
 /** True when every byte is 0 (also when there is none). */
 bool dvi_all_zero(struct dvi_view v);
+/** From the first byte on that is not 0; empty: there is none. */
+struct dvi_view dvi_behind_zeros(struct dvi_view v);
 /** A number written in decimal that fills the view but for trailing blanks; false: it is none. */
 bool dvi_decimal(struct dvi_view v, uint64_t *out);
+
+/**
+ * Text for a message: the bytes, or as many as fit before "...", up to the end of a character where
+ * they are UTF-8. `v` may lie in `out`.
+ * @param room  of `out`, with its NUL: more than 3
+ */
+void dvi_show(char *out, size_t room, struct dvi_view v);
 
 /** Numbers at a position; 0 when they do not fit. For peeking where 0 means "no match". */
 static inline bool dvi_fits(struct dvi_view v, uint64_t at, uint64_t size)

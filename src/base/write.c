@@ -29,6 +29,8 @@ struct draft {
 
 static enum devimg_status fail_write(struct devimg_error *err, const char *path)
 {
+    if (errno == ENOMEM)
+        return dvi_fail_memory(err, path);
     return dvi_fail_plain(err, DEVIMG_IO, path, "cannot be written: %s", strerror(errno));
 }
 
@@ -147,7 +149,7 @@ static enum devimg_status write_at(int folder, const char *name, const char *pat
     return st;
 }
 
-/* OK: nothing stands there yet, or something that may be replaced. `mark` or `is_kind` is given. */
+/* OK: nothing stands there yet, or something that may be replaced. `is_kind` NULL: `mark` tells. */
 static enum devimg_status may_replace(const char *path, const char *mark, dvi_is_kind *is_kind,
                                       const char *kind, struct devimg_error *err)
 {
@@ -157,17 +159,21 @@ static enum devimg_status may_replace(const char *path, const char *mark, dvi_is
     DVI_TRY(dvi_file_open(path, path, false, &file, err));
     const bool ours =
         file.bytes.size == 0 ||
-        (mark != NULL ? dvi_starts_with(file.bytes, mark, strlen(mark)) : is_kind(file.bytes));
+        (is_kind != NULL ? is_kind(file.bytes) : dvi_starts_with(file.bytes, mark, strlen(mark)));
     dvi_file_close(&file);
     if (ours)
         return DEVIMG_OK;
-    return mark != NULL
-               ? dvi_fail_plain(
-                     err, DEVIMG_IO, path,
-                     "is left alone: it does not start with \"%s\", so devimg did not write it",
-                     mark)
-               : dvi_fail_plain(err, DEVIMG_IO, path,
-                                "is left alone: it is no %s, so devimg did not write it", kind);
+    if (is_kind != NULL)
+        return dvi_fail_plain(err, DEVIMG_IO, path,
+                              "is left alone: it is no %s, so devimg did not write it", kind);
+    if (mark[strspn(mark, " \t\n")] == '\0') /* nothing that a message could show */
+        return dvi_fail_plain(err, DEVIMG_IO, path,
+                              "is left alone: it does not start with devimg's line of blanks, so "
+                              "devimg did not write it");
+    return dvi_fail_plain(
+        err, DEVIMG_IO, path,
+        "is left alone: it does not start with \"%.*s\", so devimg did not write it",
+        (int)strcspn(mark, "\n"), mark);
 }
 
 enum devimg_status dvi_file_is_ours(const char *path, const char *mark, struct devimg_error *err)
@@ -175,10 +181,9 @@ enum devimg_status dvi_file_is_ours(const char *path, const char *mark, struct d
     return may_replace(path, mark, NULL, NULL, err);
 }
 
-static enum devimg_status put_in_place(const char *path, dvi_fill *fill, const void *context,
-                                       struct devimg_error *err)
+static enum devimg_status put_in_place(const char *path, bool replace, dvi_fill *fill,
+                                       const void *context, bool *taken, struct devimg_error *err)
 {
-    bool taken = false;
     const char *slash = strrchr(path, '/');
     const char *name = slash != NULL ? slash + 1 : path;
     char *above = strndup(slash != NULL ? path : ".", slash != NULL ? (size_t)(name - path) : 1);
@@ -188,7 +193,7 @@ static enum devimg_status put_in_place(const char *path, dvi_fill *fill, const v
     free(above);
     if (folder < 0)
         return fail_write(err, path);
-    const enum devimg_status st = write_at(folder, name, path, true, fill, context, &taken, err);
+    const enum devimg_status st = write_at(folder, name, path, replace, fill, context, taken, err);
     (void)close(folder);
     return st;
 }
@@ -196,16 +201,57 @@ static enum devimg_status put_in_place(const char *path, dvi_fill *fill, const v
 enum devimg_status dvi_file_replace(const char *path, const char *mark, dvi_fill *fill,
                                     const void *context, struct devimg_error *err)
 {
+    bool taken = false;
     DVI_TRY(may_replace(path, mark, NULL, NULL, err));
-    return put_in_place(path, fill, context, err);
+    return put_in_place(path, true, fill, context, &taken, err);
 }
 
 enum devimg_status dvi_file_replace_kind(const char *path, dvi_is_kind *is_kind, const char *kind,
                                          dvi_fill *fill, const void *context,
                                          struct devimg_error *err)
 {
-    DVI_TRY(may_replace(path, NULL, is_kind, kind, err));
-    return put_in_place(path, fill, context, err);
+    bool taken = false;
+    DVI_TRY(may_replace(path, "", is_kind, kind, err));
+    return put_in_place(path, true, fill, context, &taken, err);
+}
+
+enum devimg_status dvi_file_create(const char *path, dvi_fill *fill, const void *context,
+                                   bool *taken, struct devimg_error *err)
+{
+    *taken = false;
+    return put_in_place(path, false, fill, context, taken, err);
+}
+
+enum devimg_status dvi_file_holds(const char *path, dvi_fill *fill, const void *context, bool *same,
+                                  struct devimg_error *err)
+{
+    struct dvi_file file = { 0 };
+    char *bytes = NULL;
+    size_t size = 0;
+    DVI_TRY(dvi_file_open(path, path, false, &file, err));
+    FILE *memory = open_memstream(&bytes, &size);
+    enum devimg_status st = DEVIMG_OK;
+    if (memory == NULL)
+        st = dvi_fail_memory(err, path);
+    else
+        st = fill(memory, context, err);
+    if (memory != NULL && fclose(memory) != 0 && st == DEVIMG_OK)
+        st = dvi_fail_memory(err, path);
+    if (st == DEVIMG_OK)
+        *same = size == file.bytes.size && (size == 0 || memcmp(bytes, file.bytes.data, size) == 0);
+    free(bytes);
+    dvi_file_close(&file);
+    return st;
+}
+
+enum devimg_status dvi_file_update(const char *path, const char *mark, dvi_fill *fill,
+                                   const void *context, struct devimg_error *err)
+{
+    bool same = false;
+    DVI_TRY(dvi_file_is_ours(path, mark, err)); /* also: not a device, not a FIFO */
+    if (access(path, F_OK) == 0)
+        DVI_TRY(dvi_file_holds(path, fill, context, &same, err));
+    return same ? DEVIMG_OK : dvi_file_replace(path, mark, fill, context, err);
 }
 
 enum devimg_status dvi_folder_open(const char *path, struct dvi_folder *out,
@@ -218,7 +264,8 @@ enum devimg_status dvi_folder_open(const char *path, struct dvi_folder *out,
     if (name == NULL)
         return dvi_fail_memory(err, path);
     int fd = -1;
-    if (mkdir(name, 0777) == 0 || errno == EEXIST)
+    const bool is_new = mkdir(name, 0777) == 0;
+    if (is_new || errno == EEXIST)
         fd = open(name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     const int failure = errno;
     struct stat info;
@@ -229,13 +276,22 @@ enum devimg_status dvi_folder_open(const char *path, struct dvi_folder *out,
     if (fd < 0)
         return dvi_fail_plain(err, DEVIMG_IO, path, "no folder to write into: %s",
                               strerror(failure));
-    *out = (struct dvi_folder){ fd };
+    *out = (struct dvi_folder){ fd, is_new };
     return DEVIMG_OK;
 }
 
 void dvi_folder_close(struct dvi_folder *folder)
 {
     (void)close(folder->fd);
+}
+
+void dvi_folder_end(struct dvi_folder *folder, const char *path)
+{
+    struct stat made, there;
+    if (folder->is_new && fstat(folder->fd, &made) == 0 && lstat(path, &there) == 0 &&
+        made.st_dev == there.st_dev && made.st_ino == there.st_ino)
+        (void)rmdir(path); /* which leaves one that is not empty */
+    dvi_folder_close(folder);
 }
 
 /* What stands at `name` and may not be replaced; NULL: nothing. */

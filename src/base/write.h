@@ -38,15 +38,36 @@ DEVIMG_CHECKED enum devimg_status dvi_file_replace_kind(const char *path, dvi_is
                                                         const void *context,
                                                         struct devimg_error *err);
 
+/**
+ * Write a file where nothing stands yet, also no link.
+ * @param taken  set when something does: IO
+ */
+DEVIMG_CHECKED enum devimg_status dvi_file_create(const char *path, dvi_fill *fill,
+                                                  const void *context, bool *taken,
+                                                  struct devimg_error *err);
+
+/** Does `path` hold just what `fill` writes? IO: it cannot be read; else as dvi_file_replace(). */
+DEVIMG_CHECKED enum devimg_status dvi_file_holds(const char *path, dvi_fill *fill,
+                                                 const void *context, bool *same,
+                                                 struct devimg_error *err);
+/** dvi_file_replace(), but a file that holds the same already is left as it is, so that nothing is
+ *  built anew. */
+DEVIMG_CHECKED enum devimg_status dvi_file_update(const char *path, const char *mark,
+                                                  dvi_fill *fill, const void *context,
+                                                  struct devimg_error *err);
+
 /** A folder that files are written into. Opened once: what becomes of its path later is all one. */
 struct dvi_folder {
     int fd;
+    bool is_new; /* opening made it */
 };
 
 /** Open a folder, or make it; a link to one is not followed. IO. */
 DEVIMG_CHECKED enum devimg_status dvi_folder_open(const char *path, struct dvi_folder *out,
                                                   struct devimg_error *err);
 void dvi_folder_close(struct dvi_folder *folder);
+/** dvi_folder_close(); a folder that opening made at `path`, and that is still empty, is gone. */
+void dvi_folder_end(struct dvi_folder *folder, const char *path);
 
 /**
  * Write the file `name` of a folder, which appears there whole or not at all. A link in its place

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "bundle/bundle.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 #define DVI_BUNDLE(name) extern const struct dvi_bundle dvi_bundle_##name;
@@ -44,6 +45,26 @@ enum devimg_status dvi_bundles_walk(struct dvi_object *object, struct dvi_found 
     }
     DVI_LIST_FREE(&claims.ranges);
     return status;
+}
+
+enum devimg_status dvi_found_names(struct dvi_found *found, uint64_t count, const char *what,
+                                   struct dvi_view at, struct devimg_error *err)
+{
+    const uint64_t before = atomic_fetch_add(found->named, count);
+    if (before <= found->most_names && count <= found->most_names - before)
+        return DEVIMG_OK;
+    return dvi_fail(err, DEVIMG_LIMIT, at, 0,
+                    "%" PRIu64 " %s: past the limit on kernels (max-kernels)", count, what);
+}
+
+enum devimg_status dvi_found_label(struct dvi_found *found, struct dvi_view label, const char *what,
+                                   const char **out, struct devimg_error *err)
+{
+    if (label.size > DVI_MOST_NAME_BYTES)
+        return dvi_fail(err, DEVIMG_MALFORMED, label, 0, "%s of %zu bytes: at most %d are read",
+                        what, label.size, (int)DVI_MOST_NAME_BYTES);
+    *out = dvi_arena_text(found->arena, label);
+    return *out != NULL ? DEVIMG_OK : dvi_fail_memory(err, label.source);
 }
 
 enum devimg_status dvi_claims_add(struct dvi_claims *claims, struct dvi_view bytes,

@@ -45,7 +45,8 @@ struct dvi_found {
                                   struct dvi_view *out, struct devimg_error *err);
     uint32_t descriptor_count; /* DPC++ descriptors met */
     bool descriptors_unknown;  /* there may be others that could not be looked for */
-    uint64_t names_left;       /* names that may still be kept: LIMIT past it */
+    _Atomic uint64_t *named;   /* names of the file so far, for dvi_found_names() */
+    uint64_t most_names;
 };
 
 static inline enum devimg_status dvi_found_image(struct dvi_found *found,
@@ -61,6 +62,18 @@ static inline enum devimg_status dvi_found_damage(struct dvi_found *found,
 {
     return found->damage(found, status, err);
 }
+
+/** Count names, or numbers, that a container lists: LIMIT past what a file may have of kernels. */
+DEVIMG_CHECKED enum devimg_status dvi_found_names(struct dvi_found *found, uint64_t count,
+                                                  const char *what, struct dvi_view at,
+                                                  struct devimg_error *err);
+/**
+ * Keep what labels an image, such as an entry id: a copy in the arena. MALFORMED: it is longer than
+ * any label, and whatever is made of it, for each image again, would be; NOMEM.
+ */
+DEVIMG_CHECKED enum devimg_status dvi_found_label(struct dvi_found *found, struct dvi_view label,
+                                                  const char *what, const char **out,
+                                                  struct devimg_error *err);
 
 /** Ranges of a file that some image already stands for, in file offsets. */
 struct dvi_claim {
@@ -92,8 +105,7 @@ bool dvi_packed_starts(struct dvi_view v);
 
 /**
  * The image that starts `v`, where no table says how long it is: a zstd frame, an ocloc archive,
- * an ELF, a SPIR-V module, or bitcode (which takes all of `v`). MALFORMED: nothing known starts
- * here; TRUNCATED: it goes on past `v`.
+ * an ELF, a SPIR-V module, an offload binary, or bitcode. MALFORMED: nothing known starts here; TRUNCATED: it goes on past `v`.
  */
 DEVIMG_CHECKED enum devimg_status dvi_packed_first(struct dvi_view v, struct dvi_view *out,
                                                    struct devimg_error *err);

@@ -103,11 +103,9 @@ static enum devimg_status found_entry(const struct dvi_placed *outer, const stru
     if (dvi_clang_offload(e->id) != DEVIMG_OFFLOAD_UNKNOWN)
         image.offload = dvi_clang_offload(e->id);
     const struct dvi_view arch = dvi_clang_arch(e->id);
-    image.entry_id = dvi_arena_text(found->arena, e->id);
+    DVI_TRY(dvi_found_label(found, e->id, "bundle entry id", &image.entry_id, err));
     if (arch.size > 0)
-        image.arch = dvi_arena_text(found->arena, arch);
-    if (image.entry_id == NULL || (image.arch == NULL && arch.size > 0))
-        return dvi_fail_memory(err, e->id.source);
+        DVI_TRY(dvi_found_label(found, arch, "bundle entry id", &image.arch, err));
     return dvi_found_image(found, &image, err);
 }
 

@@ -185,10 +185,7 @@ static enum devimg_status read_entries(struct reader *r, uint64_t addr, struct d
     if (table.bytes.size % stride != 0)
         return dvi_fail(err, DEVIMG_MALFORMED, table.bytes, 0,
                         "entry table of %zu bytes: no multiple of %zu", table.bytes.size, stride);
-    if (count > r->found->names_left)
-        return dvi_fail(err, DEVIMG_LIMIT, table.bytes, 0,
-                        "%zu entry names: past the limit on kernels (max-kernels)", count);
-    r->found->names_left -= count;
+    DVI_TRY(dvi_found_names(r->found, count, "entry names", table.bytes, err));
     const char **names = dvi_arena_array(r->found->arena, count, sizeof *names);
     if (names == NULL)
         return dvi_fail_memory(err, table.bytes.source);
@@ -272,10 +269,7 @@ static enum devimg_status read_aspects(struct reader *r, uint64_t property_addr,
                         "aspects of %" PRIu64 " bytes state %" PRIu64 " bits", size,
                         dvi_peek64(blob, 0));
     const size_t count = (blob.size - 8) / 4;
-    if (count > r->found->names_left)
-        return dvi_fail(err, DEVIMG_LIMIT, blob, 0,
-                        "%zu aspects: past the limit on kernels (max-kernels)", count);
-    r->found->names_left -= count;
+    DVI_TRY(dvi_found_names(r->found, count, "aspects", blob, err));
     uint32_t *aspects = dvi_arena_array(r->found->arena, count, sizeof *aspects);
     if (aspects == NULL)
         return dvi_fail_memory(err, blob.source);

@@ -34,6 +34,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/limits.h"
+
 static const char first_key[] = "object-id=", marker_end[] = "_hcf_binary_appendix";
 enum {
     FIRST_KEY_SIZE = sizeof first_key - 1,
@@ -295,6 +297,10 @@ static enum devimg_status fill_entries(struct header *h, struct image *const *of
     const char *name = NULL;
     for (size_t i = 0; i < h->providers.count; i++) {
         const uint32_t kernel = h->providers.items[i].kernel;
+        if (h->kernels.items[kernel].name.size > DVI_MOST_KERNEL_NAME)
+            return dvi_fail(err, DEVIMG_MALFORMED, h->kernels.items[kernel].name, 0,
+                            "HCF kernel name of %zu bytes: at most %d are read",
+                            h->kernels.items[kernel].name.size, DVI_MOST_KERNEL_NAME);
         if (i == 0 || kernel != h->providers.items[i - 1].kernel)
             name = dvi_arena_text(arena, h->kernels.items[kernel].name);
         if (name == NULL)
@@ -314,11 +320,7 @@ static enum devimg_status read_entries(struct header *h, struct dvi_view text,
     for (size_t i = 0; i < h->kernels.count; i++)
         if (!h->kernels.items[i].provided)
             return DEVIMG_OK;
-    if (h->providers.count > found->names_left)
-        return dvi_fail(err, DEVIMG_LIMIT, text, 0,
-                        "%zu entry names: past the limit on kernels (max-kernels)",
-                        h->providers.count);
-    found->names_left -= h->providers.count;
+    DVI_TRY(dvi_found_names(found, h->providers.count, "entry names", text, err));
     struct image **sorted = calloc(h->images.count + 1, sizeof *sorted);
     struct image **of_provider = calloc(h->providers.count + 1, sizeof *of_provider);
     enum devimg_status status = sorted == NULL || of_provider == NULL
@@ -371,9 +373,7 @@ static enum devimg_status give_image(const struct header *h, const struct image 
         *used = (size_t)(start + size);
     placed.bundle = "hcf";
     placed.offload = DEVIMG_OFFLOAD_ACPP;
-    placed.entry_id = dvi_arena_text(found->arena, image->name);
-    if (placed.entry_id == NULL)
-        return dvi_fail_memory(err, image->name.source);
+    DVI_TRY(dvi_found_label(found, image->name, "HCF image name", &placed.entry_id, err));
     if (h->entries_known) {
         placed.entries = image->entries;
         placed.entry_count = image->entry_count;

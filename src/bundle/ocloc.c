@@ -64,9 +64,7 @@ static enum devimg_status found_member(const struct dvi_placed *outer,
     struct dvi_placed image = *outer;
     image.bundle = "ocloc";
     image.bytes = member->data;
-    image.entry_id = dvi_arena_text(found->arena, member->name);
-    if (image.entry_id == NULL)
-        return dvi_fail_memory(err, member->name.source);
+    DVI_TRY(dvi_found_label(found, member->name, "ocloc member name", &image.entry_id, err));
     return dvi_found_image(found, &image, err);
 }
 

@@ -24,6 +24,7 @@
  * image a u64 size, so much metadata, and the image; other roles are metadata alone.
  */
 #include <inttypes.h>
+#include <string.h>
 
 #include "bundle/bundle.h"
 
@@ -33,7 +34,8 @@ enum {
     ENTRY_SIZE = 40,
     FLAG_METADATA = 1,
     LAST_VERSION = 3,
-    MOST_TEXTS = 256 /* of one entry; LLVM writes a handful */
+    MOST_TEXTS = 256,      /* of one entry; LLVM writes a handful */
+    MOST_TEXT_BYTES = 4096 /* of one */
 };
 
 struct block {
@@ -88,10 +90,8 @@ static enum devimg_status open_block(struct dvi_view v, struct dvi_found *found,
         b.base = b.entries_at;
         DVI_TRY(found->inflate(found, dvi_from(b.body, b.base), inflated - b.base, &b.body, err));
     }
-    const uint64_t most =
-        (b.base + b.body.size -
-         (b.entries_at < b.base + b.body.size ? b.entries_at : b.base + b.body.size)) /
-        ENTRY_SIZE;
+    const uint64_t end = b.base + b.body.size; /* offsets count up to here */
+    const uint64_t most = b.entries_at < end ? (end - b.entries_at) / ENTRY_SIZE : 0;
     b.count = b.version == 1 ? 1 : count;
     if (b.count > most)
         return dvi_fail(err, DEVIMG_MALFORMED, v, 24,
@@ -114,18 +114,27 @@ static enum devimg_status read_entry(const struct block *b, uint64_t index, stru
     return DEVIMG_OK;
 }
 
+static enum devimg_status fail_long(struct dvi_view text, struct devimg_error *err)
+{
+    return dvi_fail(err, DEVIMG_MALFORMED, text, 0, "offload text of more than %d bytes",
+                    (int)MOST_TEXT_BYTES);
+}
+
 /* The text at an offset that ends with NUL, or, from version 2 on, a value of a stated size. */
 static enum devimg_status text_at(const struct block *b, uint64_t at, uint64_t size,
                                   struct dvi_view *out, struct devimg_error *err)
 {
-    enum { MOST = 4096 };
-    struct dvi_view rest = { 0 };
-    DVI_TRY(part(b, at, size == DEVIMG_UNKNOWN ? 0 : size, "offload text", &rest, err));
+    struct dvi_view text = { 0 };
+    DVI_TRY(part(b, at, size == DEVIMG_UNKNOWN ? 0 : size, "offload text", &text, err));
     if (size == DEVIMG_UNKNOWN) {
-        rest = dvi_head(dvi_from(b->body, at - b->base), MOST);
-        return dvi_text_at(rest, 0, "offload text", out, err);
+        text = dvi_from(b->body, at - b->base);
+        if (text.size > MOST_TEXT_BYTES && memchr(text.data, 0, MOST_TEXT_BYTES + 1) == NULL)
+            return fail_long(text, err);
+        return dvi_text_at(text, 0, "offload text", out, err);
     }
-    *out = dvi_head(rest, MOST);
+    if (size > MOST_TEXT_BYTES)
+        return fail_long(text, err);
+    *out = text;
     return DEVIMG_OK;
 }
 
@@ -222,11 +231,14 @@ static enum devimg_status found_entry(const struct dvi_placed *outer, const stru
     }
     if (offload_of(e.offload) != DEVIMG_OFFLOAD_UNKNOWN)
         image.offload = offload_of(e.offload);
-    image.entry_id = dvi_arena_format(
-        found->arena, "%.*s%s%.*s", (int)texts.triple.size, (const char *)texts.triple.data,
-        texts.arch.size > 0 ? "-" : "", (int)texts.arch.size, (const char *)texts.arch.data);
-    image.arch = texts.arch.size > 0 ? dvi_arena_text(found->arena, texts.arch) : NULL;
-    if (image.entry_id == NULL || (image.arch == NULL && texts.arch.size > 0))
+    DVI_TRY(dvi_found_label(found, texts.triple, "offload triple", &image.entry_id, err));
+    if (texts.arch.size > 0) {
+        DVI_TRY(dvi_found_label(found, texts.arch, "offload arch", &image.arch, err));
+        image.entry_id = dvi_arena_format(found->arena, "%s-%s", image.entry_id, image.arch);
+    } else {
+        image.arch = NULL;
+    }
+    if (image.entry_id == NULL)
         return dvi_fail_memory(err, outer->bytes.source);
     return dvi_found_image(found, &image, err);
 }

@@ -2,13 +2,14 @@
 /*
  * Images one after another, as the linker lays them out: each starts at a multiple of 16, the gaps
  * are zero bytes, and nothing says how long one is but its own headers.
- * Sources: offload_binary.c; zstd RFC 8878; ar(5); ELF gABI (section header table last, by ocloc); SPIR-V 1.6,
+ * Sources: offload_binary.c; bitcode.c; zstd RFC 8878; ar(5); ELF gABI (section header table last, by ocloc); SPIR-V 1.6,
  * "Physical Layout": word count in the high half of each instruction's first word, never 0.
  */
 #include <inttypes.h>
 
 #include "bundle/bundle.h"
 #include "codec/codec.h"
+#include "object/bitcode.h"
 #include "object/device_elf.h"
 
 enum { ALIGNMENT = 16, SPIRV_MAGIC = 0x07230203, SPIRV_HEADER = 20, OFFLOAD_HEADER = 32 };
@@ -53,11 +54,6 @@ static enum devimg_status spirv_end(struct dvi_view v, struct dvi_view *out,
     return dvi_slice(v, 0, at, "SPIR-V module", out, err);
 }
 
-static bool is_bitcode(struct dvi_view v)
-{
-    return dvi_starts_with(v, "BC\xc0\xde", 4) || dvi_starts_with(v, "\xde\xc0\x17\x0b", 4);
-}
-
 static bool is_offload_binary(struct dvi_view v)
 {
     return dvi_starts_with(v, "\x10\xff\x10\xad", 4);
@@ -66,7 +62,7 @@ static bool is_offload_binary(struct dvi_view v)
 bool dvi_packed_starts(struct dvi_view v)
 {
     return is_offload_binary(v) || dvi_zstd_match(v) || dvi_ar_match(v) ||
-           dvi_starts_with(v, "\177ELF", 4) || spirv_starts_at(v, 0) || is_bitcode(v);
+           dvi_starts_with(v, "\177ELF", 4) || spirv_starts_at(v, 0) || dvi_bitcode_match(v);
 }
 
 enum devimg_status dvi_packed_first(struct dvi_view v, struct dvi_view *out,
@@ -91,10 +87,8 @@ enum devimg_status dvi_packed_first(struct dvi_view v, struct dvi_view *out,
                             size);
         return dvi_slice(v, 0, size, "offload binary", out, err);
     }
-    if (is_bitcode(v)) {
-        *out = v;
-        return DEVIMG_OK;
-    }
+    if (dvi_bitcode_match(v))
+        return dvi_bitcode_extent(v, out, err);
     return dvi_fail(err, DEVIMG_MALFORMED, v, 0,
                     "bytes %08" PRIx32
                     " start no device image (zstd, ar, ELF, SPIR-V, offload binary, bitcode)",

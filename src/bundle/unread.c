@@ -59,21 +59,30 @@ static bool visit_slim(void *context, const struct dvi_symbol *symbol)
     return !*found;
 }
 
-/* GCC's link-time optimisation without machine code beside it: as host bitcode of LLVM. */
-static bool is_slim(const struct dvi_object *object, const struct dvi_section *section)
+/* GCC's link-time optimisation without machine code beside it: as host bitcode of LLVM. The symbols
+ * are walked once, however many such sections there are. */
+static bool is_slim(const struct dvi_object *object, const struct dvi_section *section,
+                    enum devimg_answer *slim)
 {
     bool found = false;
-    return dvi_equals(section->name, ".gnu.lto_.opts") &&
-           dvi_object_each_symbol(object, DVI_SYMBOLS_STATIC, visit_slim, &found) && found;
+    if (!dvi_equals(section->name, ".gnu.lto_.opts"))
+        return false;
+    if (*slim == DEVIMG_MAYBE) {
+        (void)dvi_object_each_symbol(object, DVI_SYMBOLS_STATIC, visit_slim, &found);
+        *slim = found ? DEVIMG_YES : DEVIMG_NO;
+    }
+    return *slim == DEVIMG_YES;
 }
 
 static enum devimg_status walk_object(struct dvi_object *object, struct dvi_claims *claims,
                                       struct dvi_found *found, struct devimg_error *err)
 {
+    enum devimg_answer slim = DEVIMG_MAYBE;
     for (size_t i = 0; i < object->section_count; i++) {
         const struct dvi_section *section = &object->sections[i];
-        const char *what = is_slim(object, section) ? "host code before link-time optimisation"
-                                                    : what_is_in(object, section);
+        const char *what = is_slim(object, section, &slim)
+                               ? "host code before link-time optimisation"
+                               : what_is_in(object, section);
         uint64_t at = 0;
         struct dvi_view gap = { 0 };
         if (what == NULL || !dvi_claims_gap(claims, section->data, &at, &gap))

@@ -73,7 +73,7 @@ enum devimg_status dvi_baseline_load(struct dvi_baseline *out, const char *path,
 {
     struct dvi_view text = { 0 };
     struct dvi_baseline fresh = { 0 };
-    DVI_TRY(dvi_read_list(path, MOST_BYTES, arena, &text, err));
+    DVI_TRY(dvi_read_list(path, MOST_BYTES, arena, &text, &fresh.is_missing, err));
     fresh.path = text.source;
     const enum devimg_status st = read_lines(&fresh, text, arena, err);
     if (st != DEVIMG_OK) {

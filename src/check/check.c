@@ -236,6 +236,21 @@ bool dvi_policy_needs_kernels(const struct devimg_policy *policy)
     return false;
 }
 
+bool dvi_policy_asks(const struct devimg_policy *policy)
+{
+    static const enum dvi_rule_index without[] = { DVI_RULE_damaged, DVI_RULE_registration,
+                                                   DVI_RULE_gaps, DVI_RULE_unmeasured,
+                                                   DVI_RULE_baseline };
+    for (size_t i = 0; i < DVI_RULE_COUNT; i++) {
+        bool counts = true;
+        for (size_t k = 0; k < sizeof without / sizeof *without; k++)
+            counts = counts && without[k] != i;
+        if (counts && is_wanted(policy, i))
+            return true;
+    }
+    return false;
+}
+
 /* ---- a file's records as arrays ---- */
 
 struct tables {
@@ -315,9 +330,10 @@ static enum devimg_status make_memory(struct devimg_report *report, struct devim
     struct dvi_memory *m = &report->memory;
     struct dvi_arena *arena = &report->arena;
     m->gap_needed = dvi_arena_array(arena, policy->gaps.count, sizeof *m->gap_needed);
+    m->gap_use = dvi_arena_array(arena, policy->gaps.count, sizeof *m->gap_use);
     m->ratchet = dvi_arena_array(arena, policy->ratchet.lines.count, sizeof *m->ratchet);
     m->accepted = dvi_arena_array(arena, policy->baseline.lines.count, sizeof *m->accepted);
-    if (m->gap_needed == NULL || m->ratchet == NULL || m->accepted == NULL)
+    if (m->gap_needed == NULL || m->gap_use == NULL || m->ratchet == NULL || m->accepted == NULL)
         return dvi_fail_memory(err, "report");
     for (size_t i = 0; i < policy->gaps.count; i++) {
         m->gap_needed[i] = dvi_arena_array(arena, policy->gaps.items[i].without.known.count, 1);

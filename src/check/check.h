@@ -111,6 +111,11 @@ const struct dvi_gap *dvi_gap_for(struct dvi_check *check, const struct devimg_m
 /** What checking remembers of the policy from file to file. */
 struct dvi_memory {
     unsigned char **gap_needed; /* [gap][its target]: 1 when it covered something */
+    struct dvi_gap_use {
+        bool matched;        /* some module is one that the pattern is about */
+        const char *nearest; /* else the name that lies nearest to it; NULL: none is near */
+        size_t distance;
+    } * gap_use; /* a gap each */
     struct dvi_ratchet_use {
         uint64_t seen[DVI_RATCHET_COUNT]; /* the most that was met */
         bool is_stated[DVI_RATCHET_COUNT];

@@ -8,6 +8,7 @@
  *   -fsycl-targets=A,B                            spir64_gen, spir64, intel_gpu_bmg_g21, ...
  *   -Xsycl-target-backend[=spir64_gen] "-device A,B"
  *   -Xs "-device A,B"
+ *   -Xclang WORD, -Xlinker WORD, ...              words that the compiler hands on
  *   @FILE                                         words from a file, quoted in the same way
  */
 #include "check/compile_lines.h"
@@ -56,9 +57,7 @@ static enum devimg_status fail_memory(const struct reader *r, struct devimg_erro
 
 /* ---- words of a command ---- */
 
-/* One word of `text` (quotes and backslashes as in a POSIX shell, nothing expanded) written to
- * `out`, which is as large as the text; false: none is left. */
-static bool next_word(const char **text, char *out, bool *open_quote)
+bool dvi_next_shell_word(const char **text, char *out, bool *open_quote)
 {
     const char *p = *text;
     while (*p == ' ' || *p == '\t' || *p == '\n' || *p == '\r')
@@ -96,7 +95,7 @@ static enum devimg_status split(struct reader *r, const char *command, struct wo
     char *room = dvi_arena_array(&r->scratch, strlen(command) + 2, 1);
     if (room == NULL)
         return fail_memory(r, err);
-    while (next_word(&command, room, &r->open_quote)) {
+    while (dvi_next_shell_word(&command, room, &r->open_quote)) {
         DVI_TRY(add_word(r, words, room, err));
         room += strlen(room) + 1;
     }
@@ -275,15 +274,22 @@ static enum devimg_status read_entries(struct reader *r, struct dvi_view text,
     return at == text.size ? DEVIMG_OK : expect(r, text, at, "", "the end of the file", err);
 }
 
+enum devimg_status dvi_compile_lines_take(const char *path, struct dvi_view text,
+                                          dvi_take_line *take, void *context,
+                                          struct devimg_error *err)
+{
+    struct reader r = { .path = path, .take = take, .context = context };
+    return read_entries(&r, text, err);
+}
+
 enum devimg_status dvi_compile_lines_read(const char *path, dvi_take_line *take, void *context,
                                           struct devimg_error *err)
 {
     struct dvi_view text = { 0 };
     struct dvi_arena bytes = { 0 };
-    struct reader r = { .path = path, .take = take, .context = context };
     enum devimg_status st = dvi_read_text(path, MOST_BYTES, &bytes, &text, err);
     if (st == DEVIMG_OK)
-        st = read_entries(&r, text, err);
+        st = dvi_compile_lines_take(path, text, take, context, err);
     dvi_arena_free(&bytes);
     return st;
 }
@@ -298,12 +304,7 @@ const char *dvi_word_after(const char *word, const char *option)
     return strncmp(word + 1, option, size) == 0 ? word + 1 + size : NULL;
 }
 
-const char *dvi_word_sycl_targets(const char *word)
-{
-    return dvi_word_after(word, "fsycl-targets=");
-}
-
-enum dvi_backend_word dvi_word_backend(const char *word)
+static enum dvi_backend_word backend_of(const char *word)
 {
     const char *rest = dvi_word_after(word, "Xs");
     if (rest == NULL)
@@ -319,24 +320,85 @@ enum dvi_backend_word dvi_word_backend(const char *word)
                                                                     : DVI_BACKEND_OTHER;
 }
 
-enum devimg_status dvi_word_devices(const char *options, struct dvi_target_set *set,
-                                    struct dvi_arena *arena, struct dvi_arena *scratch,
-                                    bool *has_list, struct devimg_error *err)
+/* Options that hand their next word on; those with a '=' name the target that it is for. Source:
+ * clang/include/clang/Driver/Options.td (Options/Options.td), "Separate" and "JoinedAndSeparate". */
+static bool hands_on(const char *word)
+{
+    static const char *const plain[] = { "Xclang",        "Xlinker",     "Xassembler",
+                                         "Xpreprocessor", "Xarch_host",  "Xarch_device",
+                                         "mllvm",         "Xcuda-ptxas", "Xcuda-fatbinary" };
+    static const char *const targeted[] = { "Xsycl-target-frontend", "Xsycl-target-linker",
+                                            "Xopenmp-target" };
+    const char *rest = NULL;
+    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
+        if ((rest = dvi_word_after(word, plain[i])) != NULL && *rest == 0)
+            return true;
+    for (size_t i = 0; i < sizeof targeted / sizeof *targeted; i++)
+        if ((rest = dvi_word_after(word, targeted[i])) != NULL && (*rest == 0 || *rest == '='))
+            return true;
+    return false;
+}
+
+bool dvi_line_next(const struct dvi_compile_line *line, size_t *at, struct dvi_line_word *out)
+{
+    if (*at >= line->count)
+        return false;
+    const char *word = line->words[(*at)++];
+    *out = (struct dvi_line_word){ .word = word, .backend = backend_of(word) };
+    out->takes_value = out->backend != DVI_BACKEND_NONE || hands_on(word);
+    if (out->takes_value && *at < line->count)
+        out->value = line->words[(*at)++];
+    return true;
+}
+
+struct dvi_line_facts dvi_line_facts(const struct dvi_compile_line *line)
+{
+    struct dvi_line_facts facts = { 0 };
+    struct dvi_line_word w = { 0 };
+    for (size_t at = 0; dvi_line_next(line, &at, &w);) {
+        const char *targets = dvi_word_after(w.word, "fsycl-targets=");
+        if (targets != NULL)
+            facts.sycl_targets = targets;
+        else if (strcmp(w.word, "--offload-compress") == 0)
+            facts.compress = true;
+        else if (strcmp(w.word, "--no-offload-compress") == 0)
+            facts.compress = false;
+    }
+    return facts;
+}
+
+bool dvi_names_no_gpu(struct dvi_view entry)
+{
+    return dvi_starts_with(entry, "spir64_gen", strlen("spir64_gen"));
+}
+
+/* The lists of the one word that goes to ocloc, which splits it again. */
+static enum devimg_status take_devices(const char *options, struct dvi_target_set *set,
+                                       struct dvi_arena *arena, struct dvi_arena *scratch,
+                                       struct devimg_error *err)
 {
     char *room = dvi_arena_array(scratch, strlen(options) + 2, 1);
     bool is_list = false, open_quote = false;
     if (room == NULL)
         return dvi_fail_memory(err, "-device");
-    while (next_word(&options, room, &open_quote)) {
+    while (dvi_next_shell_word(&options, room, &open_quote)) {
         if (is_list) {
             const char *list = dvi_arena_copy(arena, room);
             if (list == NULL)
                 return dvi_fail_memory(err, "-device");
             DVI_TRY(dvi_target_set_add(set, list, arena, err));
-            if (has_list != NULL)
-                *has_list = true;
         }
         is_list = strcmp(room, "-device") == 0;
     }
+    return DEVIMG_OK;
+}
+
+enum devimg_status dvi_line_devices(const struct dvi_compile_line *line, struct dvi_target_set *set,
+                                    struct dvi_arena *arena, struct devimg_error *err)
+{
+    struct dvi_line_word w = { 0 };
+    for (size_t at = 0; dvi_line_next(line, &at, &w);)
+        if (w.backend != DVI_BACKEND_NONE && w.backend != DVI_BACKEND_OTHER && w.value != NULL)
+            DVI_TRY(take_devices(w.value, set, arena, line->scratch, err));
     return DEVIMG_OK;
 }

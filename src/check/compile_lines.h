@@ -38,10 +38,21 @@ DEVIMG_CHECKED enum devimg_status dvi_compile_line_take(const char *const *words
                                                         dvi_take_line *take, void *context,
                                                         struct devimg_error *err);
 
+/** The same for a list that is held in memory; `path` is for messages. */
+DEVIMG_CHECKED enum devimg_status dvi_compile_lines_take(const char *path, struct dvi_view text,
+                                                         dvi_take_line *take, void *context,
+                                                         struct devimg_error *err);
+
+/**
+ * One word of `text`, quotes and backslashes as in a POSIX shell, nothing expanded.
+ * @param out         as large as the text, and one more
+ * @param open_quote  set when a quote has no end
+ * @return false: none is left
+ */
+bool dvi_next_shell_word(const char **text, char *out, bool *open_quote);
+
 /** What follows `option` in a word that starts with it, after '-' or '/'; NULL: another word. */
 const char *dvi_word_after(const char *word, const char *option);
-/** The list of -fsycl-targets=LIST, or NULL. */
-const char *dvi_word_sycl_targets(const char *word);
 
 /** An option whose next word goes to the compiler of a device. */
 enum dvi_backend_word {
@@ -51,16 +62,36 @@ enum dvi_backend_word {
     DVI_BACKEND_UNQUALIFIED, /* -Xsycl-target-backend */
     DVI_BACKEND_XS           /* -Xs */
 };
-enum dvi_backend_word dvi_word_backend(const char *word);
+
+/** A word of a line that is no value of the word before it. */
+struct dvi_line_word {
+    const char *word;
+    enum dvi_backend_word backend;
+    bool takes_value;  /* its next word goes to another program, whatever it looks like */
+    const char *value; /* that word; NULL: none, or the line ends */
+};
+
+/** The next word from `*at` on, which starts at 0; false: none is left. */
+bool dvi_line_next(const struct dvi_compile_line *line, size_t *at, struct dvi_line_word *out);
+
+/** What a line says of its device code. Of an option that is given twice the last one counts, as
+ *  with clang, which warns of the others as unused. */
+struct dvi_line_facts {
+    const char *sycl_targets; /* the list of -fsycl-targets; NULL: none */
+    bool compress;            /* --offload-compress, --no-offload-compress */
+};
+struct dvi_line_facts dvi_line_facts(const struct dvi_compile_line *line);
+
+/** An entry of -fsycl-targets whose GPUs stand behind "-device". */
+bool dvi_names_no_gpu(struct dvi_view entry);
 
 /**
- * Add the lists that stand after "-device" in the one word that goes to ocloc.
- * @param arena    of the set
- * @param has_list  set when there is one; may be NULL
+ * Add the lists that stand after "-device" in the words that go to ocloc.
+ * @param arena  of the set
  */
-DEVIMG_CHECKED enum devimg_status dvi_word_devices(const char *options, struct dvi_target_set *set,
+DEVIMG_CHECKED enum devimg_status dvi_line_devices(const struct dvi_compile_line *line,
+                                                   struct dvi_target_set *set,
                                                    struct dvi_arena *arena,
-                                                   struct dvi_arena *scratch, bool *has_list,
                                                    struct devimg_error *err);
 
 #endif

@@ -9,18 +9,19 @@ enum { DVI_OCLOC_SECONDS = 60 };
 
 struct dvi_ocloc_answer {
     uint64_t ips[DVI_MOST_IPS]; /* arch << 22 | release << 14 | revision */
-    size_t ip_count;            /* 0: it does not know the name, or gave no answer */
-    bool timed_out;             /* it was stopped after `seconds` */
-    int exit_code;              /* -1: ended by a signal */
+    size_t ip_count;            /* 0: it does not know the name, or `no_answer` */
+    bool no_answer; /* it was started, and neither names an IP version nor says "unknown" */
 };
 
 /**
- * Run `PROGRAM ids NAME` with an argument vector and nothing on its standard input.
- * @return DEVIMG_OK also when it fails or knows no such name; DEVIMG_IO when it cannot be started;
- *         DEVIMG_LIMIT past DVI_MOST_IPS versions.
+ * Run `PROGRAM ids NAME` with an argument vector, nothing on its standard input, in `folder` (NULL:
+ * where we are).
+ * @return OK, also when it knows no such name; IO: it cannot be started, or gives no answer that can
+ *         be believed (a time limit, a crash, more than any ocloc prints, no ocloc at all); NOMEM.
  */
-DEVIMG_CHECKED enum devimg_status dvi_ocloc_ask(const char *program, const char *name,
-                                                unsigned seconds, struct dvi_ocloc_answer *out,
+DEVIMG_CHECKED enum devimg_status dvi_ocloc_ids(const char *program, const char *folder,
+                                                const char *name, unsigned seconds,
+                                                struct dvi_ocloc_answer *out,
                                                 struct devimg_error *err);
 
 #endif

@@ -50,6 +50,7 @@ struct dvi_ratchet_line {
 };
 struct dvi_ratchet {
     const char *path;                        /* NULL: none */
+    bool is_missing;                         /* there is no such file: no lines */
     DVI_LIST(struct dvi_ratchet_line) lines; /* sorted by kernel, then target */
 };
 
@@ -61,6 +62,7 @@ struct dvi_baseline_line {
 };
 struct dvi_baseline {
     const char *path;                         /* NULL: none */
+    bool is_missing;                          /* there is no such file: no lines */
     DVI_LIST(struct dvi_baseline_line) lines; /* sorted by key */
 };
 
@@ -141,16 +143,21 @@ DEVIMG_CHECKED enum devimg_status dvi_policy_add_gap(struct devimg_policy *polic
                                                      const struct dvi_spot *spot,
                                                      struct devimg_error *err);
 
+/** Whether the policy asks something of images and kernels: damage and registration are looked at
+ *  without it, and what only accepts (gaps, a baseline) asks nothing. */
+bool dvi_policy_asks(const struct devimg_policy *policy);
+
 /** True for a gap of units whose pattern matches the unit, with its folders or without. */
 bool dvi_gap_has_unit(const struct dvi_gap *gap, const char *unit);
 
 /** The word of `words` (NULL-ended) nearest to `word`, or NULL when none is near. */
 const char *dvi_nearest_word(const char *word, const char *const *words);
 
-/** dvi_read_text() for a list of what is allowed: one that is not there yet allows nothing. */
+/** dvi_read_text() for a list of what is allowed: one that is not there yet (`*is_missing`) allows
+ *  nothing. */
 DEVIMG_CHECKED enum devimg_status dvi_read_list(const char *path, uint64_t most,
                                                 struct dvi_arena *arena, struct dvi_view *out,
-                                                struct devimg_error *err);
+                                                bool *is_missing, struct devimg_error *err);
 
 /**
  * A small text file, copied into the arena; trailing NULs are left out.
@@ -172,6 +179,8 @@ const char *dvi_base_name(const char *path);
 DEVIMG_CHECKED enum devimg_status dvi_ratchet_load(struct dvi_ratchet *out, const char *path,
                                                    struct dvi_arena *arena,
                                                    struct devimg_error *err);
+/** The order of lines, by kernel and target; for qsort(). */
+int dvi_ratchet_compare(const void *a, const void *b);
 /** The name by which a ratchet file calls a target; NULL: no table has it. */
 const char *dvi_ratchet_target(const char *target);
 /** The line for a kernel on a target, the target's own before "*", the name as the image has it

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a build's compile lines promise: targets and compression, unit by unit. How the lines are
- * read: check/compile_lines.c. Of the compression, --offload-compress and --no-offload-compress,
- * the last one counts.
+ * read, and which of several options counts: check/compile_lines.c.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +21,7 @@ static enum devimg_status take_sycl_targets(const struct reader *r, const char *
 {
     struct dvi_view rest = dvi_view_of(list, strlen(list), r->out->path), field = { 0 };
     while (dvi_next_field(&rest, ',', &field)) {
-        if (dvi_starts_with(field, "spir64_gen", strlen("spir64_gen"))) {
+        if (dvi_names_no_gpu(field)) {
             *aot = true;
             continue;
         }
@@ -34,30 +33,15 @@ static enum devimg_status take_sycl_targets(const struct reader *r, const char *
     return DEVIMG_OK;
 }
 
-static bool takes_devices(const char *word)
-{
-    const enum dvi_backend_word kind = dvi_word_backend(word);
-    return kind != DVI_BACKEND_NONE && kind != DVI_BACKEND_OTHER;
-}
-
 static enum devimg_status take_words(const struct reader *r, const struct dvi_compile_line *line,
                                      struct dvi_promise *promise, struct devimg_error *err)
 {
+    const struct dvi_line_facts facts = dvi_line_facts(line);
     bool aot = false;
-    for (size_t i = 0; i < line->count; i++) {
-        const char *targets = dvi_word_sycl_targets(line->words[i]);
-        if (targets != NULL)
-            DVI_TRY(take_sycl_targets(r, targets, promise, &aot, err));
-        else if (strcmp(line->words[i], "--offload-compress") == 0)
-            promise->compress = true;
-        else if (strcmp(line->words[i], "--no-offload-compress") == 0)
-            promise->compress = false;
-    }
-    for (size_t i = 0; aot && i + 1 < line->count; i++)
-        if (takes_devices(line->words[i]))
-            DVI_TRY(dvi_word_devices(line->words[i + 1], &promise->targets, r->arena, line->scratch,
-                                     NULL, err));
-    return DEVIMG_OK;
+    promise->compress = facts.compress;
+    if (facts.sycl_targets != NULL)
+        DVI_TRY(take_sycl_targets(r, facts.sycl_targets, promise, &aot, err));
+    return aot ? dvi_line_devices(line, &promise->targets, r->arena, err) : DEVIMG_OK;
 }
 
 static enum devimg_status take_line(void *context, const struct dvi_compile_line *line,

@@ -15,7 +15,7 @@
 
 enum { MOST_BYTES = 16 << 20, FIELDS = 2 + DVI_RATCHET_COUNT };
 
-static int compare_lines(const void *a, const void *b)
+int dvi_ratchet_compare(const void *a, const void *b)
 {
     const struct dvi_ratchet_line *x = a, *y = b;
     const int by_kernel = strcmp(x->kernel, y->kernel);
@@ -76,12 +76,12 @@ static enum devimg_status read_lines(struct dvi_ratchet *out, struct dvi_view te
         DVI_TRY(read_line(line, &spot, arena, added, err));
     }
     if (out->lines.count > 0)
-        qsort(out->lines.items, out->lines.count, sizeof *out->lines.items, compare_lines);
+        qsort(out->lines.items, out->lines.count, sizeof *out->lines.items, dvi_ratchet_compare);
     for (size_t i = 1; i < out->lines.count; i++) {
         const struct dvi_ratchet_line *a = &out->lines.items[i - 1], *b = &out->lines.items[i];
         spot.line = a->line > b->line ? a->line : b->line;
         spot.offset = DEVIMG_UNKNOWN;
-        if (compare_lines(a, b) == 0)
+        if (dvi_ratchet_compare(a, b) == 0)
             return dvi_refuse(err, &spot, "\"%.60s\" for %s stands twice", a->kernel, a->target);
     }
     return DEVIMG_OK;
@@ -92,7 +92,7 @@ enum devimg_status dvi_ratchet_load(struct dvi_ratchet *out, const char *path,
 {
     struct dvi_view text = { 0 };
     struct dvi_ratchet fresh = { 0 };
-    DVI_TRY(dvi_read_list(path, MOST_BYTES, arena, &text, err));
+    DVI_TRY(dvi_read_list(path, MOST_BYTES, arena, &text, &fresh.is_missing, err));
     fresh.path = text.source;
     const enum devimg_status st = read_lines(&fresh, text, arena, err);
     if (st != DEVIMG_OK) {
@@ -110,7 +110,7 @@ static const struct dvi_ratchet_line *find_exact(const struct dvi_ratchet *ratch
     if (ratchet->lines.count == 0)
         return NULL;
     return bsearch(&key, ratchet->lines.items, ratchet->lines.count, sizeof *ratchet->lines.items,
-                   compare_lines);
+                   dvi_ratchet_compare);
 }
 
 const struct dvi_ratchet_line *dvi_ratchet_find(const struct dvi_ratchet *ratchet,

@@ -6,7 +6,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/write.h"
 #include "check/report.h"
@@ -35,13 +34,6 @@ void dvi_ratchet_keep_silent(struct dvi_check *check)
     check->report->silent_images++;
 }
 
-static int compare(const void *a, const void *b)
-{
-    const struct dvi_ratchet_line *x = a, *y = b;
-    const int by_kernel = strcmp(x->kernel, y->kernel);
-    return by_kernel != 0 ? by_kernel : strcmp(x->target, y->target);
-}
-
 /* The name of a kernel comes from a file: it may hold what ends a field or a line. */
 static bool fits_a_field(const char *name)
 {
@@ -59,7 +51,7 @@ static size_t merge(struct dvi_ratchet_line *lines, size_t count)
     size_t kept = 0;
     for (size_t i = 0; i < count; i++) {
         struct dvi_ratchet_line *last = kept > 0 ? &lines[kept - 1] : NULL;
-        if (last == NULL || compare(last, &lines[i]) != 0) {
+        if (last == NULL || dvi_ratchet_compare(last, &lines[i]) != 0) {
             lines[kept++] = lines[i];
             continue;
         }
@@ -81,7 +73,7 @@ static enum devimg_status print_lines(FILE *file, const void *context, struct de
         return dvi_fail_memory(err, "ratchet");
     for (size_t i = 0; i < all; i++)
         lines[i] = report->scratch.items[i];
-    qsort(lines, all, sizeof *lines, compare);
+    qsort(lines, all, sizeof *lines, dvi_ratchet_compare);
     const size_t count = merge(lines, all);
     fprintf(file, "%s\n# kernel, target, private, spill, buffer: bytes; \"-\": not stated\n", mark);
     if (report->silent_images > 0)
@@ -115,7 +107,11 @@ enum devimg_status devimg_report_write_ratchet(const struct devimg_report *repor
             return dvi_fail_plain(err, DEVIMG_UNSUPPORTED, path,
                                   "the name of a kernel cannot stand in a line: %.80s",
                                   report->scratch.items[i].kernel);
-    if (!force && access(path, F_OK) == 0)
-        return dvi_fail_plain(err, DEVIMG_IO, path, "is there already: a ratchet may only shrink");
-    return dvi_file_replace(path, mark, print_lines, report, err);
+    if (force)
+        return dvi_file_replace(path, mark, print_lines, report, err);
+    bool taken = false;
+    const enum devimg_status st = dvi_file_create(path, print_lines, report, &taken, err);
+    return taken
+               ? dvi_fail_plain(err, DEVIMG_IO, path, "is there already: a ratchet may only shrink")
+               : st;
 }

@@ -83,16 +83,31 @@ uint64_t dvi_size_of_image(const struct devimg_image *image)
     return image->size != DEVIMG_UNKNOWN ? image->size : image->stored_size;
 }
 
+bool dvi_is_bundled(const struct devimg_image *image)
+{
+    return image->parent == DEVIMG_NONE && image->section != NULL &&
+           (strcmp(image->bundle, "clang-bundle") == 0 ||
+            strcmp(image->bundle, "offload-binary") == 0);
+}
+
+/* What the next device link takes in and makes an image of, which it compresses itself. */
+static bool is_unfinished(const struct devimg_record *record, const struct devimg_image *image)
+{
+    return record->linked == DEVIMG_NO &&
+           (image->format == DEVIMG_FORMAT_BITCODE ||
+            (image->format == DEVIMG_FORMAT_SPIRV && dvi_is_bundled(image)));
+}
+
 bool dvi_is_stored_raw(const struct devimg_record *record, const struct devimg_image *image)
 {
     enum { THRESHOLD = 512 };
     const uint64_t size = dvi_size_of_image(image);
-    const bool unfinished = image->format == DEVIMG_FORMAT_BITCODE && record->linked == DEVIMG_NO;
     const bool whole_file = record->kind == DEVIMG_KIND_RAW && image->bundle != NULL &&
                             strcmp(image->bundle, "none") == 0;
     const bool host_table = image->target != NULL && strcmp(image->target, "native_cpu") == 0;
     return image->parent == DEVIMG_NONE && image->compression == DEVIMG_COMPRESSION_NONE &&
-           size >= THRESHOLD && size != DEVIMG_UNKNOWN && !unfinished && !whole_file && !host_table;
+           size >= THRESHOLD && size != DEVIMG_UNKNOWN && !is_unfinished(record, image) &&
+           !whole_file && !host_table;
 }
 
 bool dvi_image_serves(const struct dvi_check *check, const struct devimg_image *image,

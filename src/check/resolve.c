@@ -2,6 +2,7 @@
 /* Which device IP versions count as a target's: by the tables, or as an ocloc answers. */
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "check/ocloc.h"
 #include "check/report.h"
@@ -55,17 +56,30 @@ static enum devimg_status differs(struct devimg_report *report, const struct dvi
                       "the images are held to what this ocloc says", err);
 }
 
+/* What it said where it gave no answer, so that it is not asked again: it might hang each time. */
+struct silence {
+    bool met;
+    char text[sizeof((struct devimg_error){ 0 }).text];
+};
+
 /* The IP versions as the ocloc of the policy has them; the tables' where it gives no answer. */
 static enum devimg_status ocloc_ips(struct devimg_report *report, struct dvi_check_target *t,
-                                    bool *hangs, struct devimg_error *err)
+                                    struct silence *silence, struct devimg_error *err)
 {
     struct dvi_ocloc_answer answer = { 0 };
+    struct devimg_error why = { 0 };
     const char *name = t->row->name, *program = report->policy->ocloc;
-    if (*hangs) /* once is enough to wait */
-        answer.timed_out = true;
-    else
-        DVI_TRY(dvi_ocloc_ask(program, name, DVI_OCLOC_SECONDS, &answer, err));
-    *hangs = answer.timed_out;
+    const bool was_met = silence->met;
+    if (!was_met) {
+        const enum devimg_status st =
+            dvi_ocloc_ids(program, NULL, name, DVI_OCLOC_SECONDS, &answer, &why);
+        if (st != DEVIMG_OK && !answer.no_answer) {
+            *err = why;
+            return st;
+        }
+        silence->met = answer.no_answer;
+        memcpy(silence->text, why.text, sizeof silence->text);
+    }
     if (answer.ip_count > 0) {
         DVI_TRY(differs(report, t, &answer, err));
         for (size_t i = 0; i < answer.ip_count; i++)
@@ -73,14 +87,19 @@ static enum devimg_status ocloc_ips(struct devimg_report *report, struct dvi_che
         return DEVIMG_OK;
     }
     table_ips(t);
-    const char *message =
-        answer.timed_out
-            ? dvi_arena_format(&report->arena, "%s: this ocloc gave no answer in %d seconds", name,
-                               DVI_OCLOC_SECONDS)
-            : dvi_arena_format(&report->arena, "%s: this ocloc does not know it (exit status %d)",
-                               name, answer.exit_code);
-    return note_ocloc(report, DEVIMG_ERROR, "ocloc-unknown", name, message,
-                      "use a newer ocloc, or take the name off the target list", err);
+    if (!silence->met)
+        return note_ocloc(report, DEVIMG_ERROR, "ocloc-unknown", name,
+                          dvi_arena_format(&report->arena, "%s: this ocloc does not know it", name),
+                          "use a newer ocloc, or take the name off the target list", err);
+    return note_ocloc(
+        report, DEVIMG_ERROR, "ocloc-silent", name,
+        was_met ? dvi_arena_format(&report->arena,
+                                   "%s: this ocloc was not asked, after it gave no "
+                                   "answer for another name",
+                                   name)
+                : dvi_arena_format(&report->arena, "%s: this ocloc gives no answer: %s", name,
+                                   silence->text),
+        "the tables are used: mend the ocloc (devimg sycl doctor), or check without it", err);
 }
 
 static int compare_ips(const void *a, const void *b)
@@ -94,14 +113,14 @@ static int compare_ips(const void *a, const void *b)
 enum devimg_status dvi_resolve_targets(struct devimg_report *report, struct devimg_error *err)
 {
     const struct devimg_policy *policy = report->policy;
-    bool hangs = false;
+    struct silence silence = { 0 };
     for (size_t i = 0; i < policy->targets.known.count; i++) {
         struct dvi_check_target *t = DVI_ADD(&report->targets);
         if (t == NULL)
             return dvi_fail_memory(err, "report");
         t->row = policy->targets.known.items[i];
         if (policy->ocloc != NULL)
-            DVI_TRY(ocloc_ips(report, t, &hangs, err));
+            DVI_TRY(ocloc_ips(report, t, &silence, err));
         else
             table_ips(t);
         for (size_t k = 0; k < t->ip_count; k++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* baseline: accepted findings that are gone. Accepting them is done where findings are kept. */
+/* baseline: accepted findings that are gone, or a file that is not there. Accepting them is done where findings are kept. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -40,6 +40,16 @@ static enum devimg_status say_stale(struct dvi_check *check, const struct dvi_ba
     return dvi_say(check, &f, err);
 }
 
+/* A name that is wrong must not look like a baseline without lines. */
+static enum devimg_status say_missing(struct dvi_check *check, const char *path,
+                                      struct devimg_error *err)
+{
+    struct devimg_finding f = dvi_finding_of(DEVIMG_NOTE, "baseline-missing", DEVIMG_NONE);
+    f.message = dvi_message(check, "%s is not there: no finding is accepted", path);
+    f.hint = "check the name; --write-baseline writes the first one";
+    return dvi_say(check, &f, err);
+}
+
 static bool wanted(const struct devimg_policy *policy)
 {
     return policy->baseline.path != NULL;
@@ -49,6 +59,8 @@ static enum devimg_status finish(struct dvi_check *check, struct devimg_error *e
 {
     const struct dvi_baseline *baseline = &check->policy->baseline;
     const struct dvi_memory *memory = dvi_memory_of(check);
+    if (baseline->is_missing)
+        return say_missing(check, baseline->path, err);
     for (size_t i = 0; memory->file_count > 0 && i < baseline->lines.count; i++) {
         const struct dvi_baseline_line *line = &baseline->lines.items[i];
         if (memory->accepted[i] < line->count)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* extra-targets: native images for targets that nobody listed, in archives and bare alike. */
+#include <string.h>
+
 #include "check/check.h"
 #include "image/image.h"
 
@@ -13,7 +15,9 @@ static void found(void *context, size_t target)
 static enum devimg_status say(struct dvi_check *check, uint32_t index, struct devimg_error *err)
 {
     const struct devimg_image *image = check->in->images[index];
-    char ip[24] = "its product family";
+    char ip[24] = "as its label says";
+    if (image->family_only)
+        memcpy(ip, "its product family", sizeof "its product family");
     struct devimg_finding f = dvi_finding_of(DEVIMG_ERROR, "extra-target", image->record);
     if (image->ip_version != DEVIMG_UNKNOWN)
         dvi_ip_text(image->ip_version, ip);

@@ -38,6 +38,19 @@ static const char *hint_for(struct dvi_check *check, const struct devimg_module 
     return "add spir64 to -fsycl-targets, on the compile line and on the link line";
 }
 
+/* Bitcode states no kernels. In an object that is not linked it is that of the whole unit, so that
+ * the link makes of it the fallback of every module. */
+static bool has_bitcode(const struct dvi_check *check, const struct devimg_record *record,
+                        const struct devimg_target *kind)
+{
+    for (uint32_t i = 0; record->linked == DEVIMG_NO && i < record->image_count; i++) {
+        const struct devimg_image *image = check->in->images[record->first_image + i];
+        if (image->format == DEVIMG_FORMAT_BITCODE && is_fallback(check, image, kind))
+            return true;
+    }
+    return false;
+}
+
 static enum devimg_status run_module(struct dvi_check *check, uint32_t index,
                                      const struct devimg_target *kind, struct devimg_error *err)
 {
@@ -76,10 +89,17 @@ static enum devimg_status run(struct dvi_check *check, struct devimg_error *err)
         f.hint = is_partly_read ? dvi_hint_of_damage : "compile and link with -fsycl";
         return dvi_say(check, &f, err);
     }
-    for (uint32_t i = 0; i < check->in->module_count; i++)
-        for (size_t k = 0; k < kinds->known.count; k++)
-            if (dvi_may_have_kernels(check, check->in->modules[i]))
-                DVI_TRY(run_module(check, i, kinds->known.items[k], err));
+    for (uint32_t r = 0; r < check->in->record_count; r++) {
+        const struct devimg_record *record = check->in->records[r];
+        for (size_t k = 0; k < kinds->known.count; k++) {
+            if (has_bitcode(check, record, kinds->known.items[k]))
+                continue;
+            for (uint32_t i = 0; i < record->module_count; i++)
+                if (dvi_may_have_kernels(check, check->in->modules[record->first_module + i]))
+                    DVI_TRY(
+                        run_module(check, record->first_module + i, kinds->known.items[k], err));
+        }
+    }
     return DEVIMG_OK;
 }
 

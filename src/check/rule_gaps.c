@@ -4,7 +4,10 @@
  * kernel of it (or its unit), and only the targets that it names: another name of the same device
  * IP version is not covered with it.
  */
+#include <string.h>
+
 #include "base/glob.h"
+#include "base/nearest.h"
 #include "check/check.h"
 
 enum { UNTRIED, MATCHES, DIFFERS }; /* what a byte of `matches` says of a module */
@@ -41,12 +44,69 @@ const struct dvi_gap *dvi_gap_for(struct dvi_check *check, const struct devimg_m
     return NULL;
 }
 
+/* Keep a name that a pattern which matches nothing may have meant. */
+static enum devimg_status keep_nearest(struct dvi_check *check, const struct dvi_gap *gap,
+                                       struct dvi_gap_use *use, const char *name,
+                                       struct devimg_error *err)
+{
+    const char *slash = strrchr(name, '/'), *backslash = strrchr(name, '\\');
+    const char *last = slash > backslash ? slash : backslash;
+    if (gap->by_unit && last != NULL && strchr(gap->pattern, '/') == NULL)
+        name = last + 1;
+    const size_t distance = dvi_edit_distance(gap->pattern, name);
+    if (distance > strlen(gap->pattern) / 3 || (use->nearest != NULL && distance >= use->distance))
+        return DEVIMG_OK;
+    use->nearest = dvi_message(check, "%s", name);
+    use->distance = distance;
+    return use->nearest != NULL ? DEVIMG_OK : dvi_fail_memory(err, "gaps");
+}
+
+static enum devimg_status look(struct dvi_check *check, const struct dvi_gap *gap,
+                               struct dvi_gap_use *use, const struct devimg_module *module,
+                               struct devimg_error *err)
+{
+    use->matched = matches_module(gap, module);
+    if (use->matched || (gap->by_unit && module->unit == NULL))
+        return DEVIMG_OK;
+    if (gap->by_unit)
+        return keep_nearest(check, gap, use, module->unit, err);
+    for (uint32_t i = 0; i < module->name_count; i++)
+        DVI_TRY(keep_nearest(check, gap, use, module->names[i], err));
+    return DEVIMG_OK;
+}
+
+/* Which gaps are about no module at all: those are likely misspelt. */
+static enum devimg_status run(struct dvi_check *check, struct devimg_error *err)
+{
+    struct dvi_memory *memory = dvi_memory_of(check);
+    for (size_t i = 0; i < check->policy->gaps.count; i++)
+        for (uint32_t m = 0; m < check->in->module_count && !memory->gap_use[i].matched; m++)
+            DVI_TRY(look(check, &check->policy->gaps.items[i], &memory->gap_use[i],
+                         check->in->modules[m], err));
+    return DEVIMG_OK;
+}
+
 static bool is_listed(const struct dvi_check *check, const struct devimg_target *target)
 {
     for (size_t i = 0; i < check->target_count; i++)
         if (check->targets[i].row == target)
             return true;
     return false;
+}
+
+static enum devimg_status say_unmatched(struct dvi_check *check, const struct dvi_gap *gap,
+                                        const struct dvi_gap_use *use, struct devimg_error *err)
+{
+    struct devimg_finding f = dvi_finding_of(DEVIMG_NOTE, "gap-unmatched", DEVIMG_NONE);
+    f.unit = gap->by_unit ? gap->pattern : NULL;
+    f.kernel = gap->by_unit ? NULL : gap->pattern;
+    f.message = dvi_message(
+        check, "the gap \"%.100s\" matches no %s%s%.100s%s", gap->pattern,
+        gap->by_unit ? "unit" : "module's kernels", use->nearest != NULL ? ": did you mean \"" : "",
+        use->nearest != NULL ? use->nearest : "", use->nearest != NULL ? "\"?" : "");
+    f.hint = gap->by_unit ? "a unit is a source file, as `devimg list --modules` shows it"
+                          : "a pattern is to match every kernel of a module: see `devimg kernels`";
+    return dvi_say(check, &f, err);
 }
 
 static enum devimg_status say_unneeded(struct dvi_check *check, const struct dvi_gap *gap,
@@ -82,11 +142,15 @@ static enum devimg_status finish(struct dvi_check *check, struct devimg_error *e
     for (size_t i = 0; i < check->policy->gaps.count; i++) {
         const struct dvi_gap *gap = &check->policy->gaps.items[i];
         DVI_TRY(dvi_say_repeated(check, "gaps: without", &gap->without, err));
+        const bool matched = memory->gap_use[i].matched;
+        if (memory->file_count > 0 && !matched)
+            DVI_TRY(say_unmatched(check, gap, &memory->gap_use[i], err));
         for (size_t k = 0; memory->file_count > 0 && k < gap->without.known.count; k++)
-            if (!memory->gap_needed[i][k])
+            if (!memory->gap_needed[i][k] &&
+                (matched || !is_listed(check, gap->without.known.items[k])))
                 DVI_TRY(say_unneeded(check, gap, gap->without.known.items[k], err));
     }
     return DEVIMG_OK;
 }
 
-const struct dvi_rule dvi_rule_gaps = { .wanted = wanted, .finish = finish };
+const struct dvi_rule dvi_rule_gaps = { .wanted = wanted, .run = run, .finish = finish };

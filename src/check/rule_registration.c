@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "check/check.h"
+#include "check/stored_raw.h"
 
 static enum devimg_status say_not_registered(struct dvi_check *check, uint32_t index,
                                              struct devimg_error *err)
@@ -96,13 +97,6 @@ static enum devimg_status say_unsure(struct dvi_check *check, uint32_t record, u
     return dvi_say(check, &f, err);
 }
 
-static bool is_bundled(const struct devimg_image *image)
-{
-    return image->parent == DEVIMG_NONE && image->section != NULL &&
-           (strcmp(image->bundle, "clang-bundle") == 0 ||
-            strcmp(image->bundle, "offload-binary") == 0);
-}
-
 static enum devimg_status run_record(struct dvi_check *check, uint32_t index,
                                      struct devimg_error *err)
 {
@@ -121,7 +115,7 @@ static enum devimg_status run_record(struct dvi_check *check, uint32_t index,
             continue;
         if (is_gen_bitcode(image))
             DVI_TRY(say_bitcode(check, at, err));
-        if (is_bundled(image) && count++ == 0)
+        if (dvi_is_bundled(image) && count++ == 0)
             first = at;
     }
     if (unsure > 0)

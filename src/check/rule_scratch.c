@@ -19,6 +19,7 @@ struct use {
 };
 
 struct state {
+    const char *hint;
     struct dvi_check *check;
     DVI_LIST(struct use) uses; /* one a module, kernel and target */
 };
@@ -195,8 +196,7 @@ static enum devimg_status say_use(struct state *s, const struct use *use, struct
     f.message = line != NULL
                     ? dvi_message(s->check, "uses %s bytes; the ratchet allows %s", sizes, allowed)
                     : dvi_message(s->check, "uses scratch memory: %s bytes", sizes);
-    f.hint = "lower the register pressure, keep arrays out of private memory, or allow it in a "
-             "ratchet file (--ratchet FILE; --write-ratchet FILE writes the first one)";
+    f.hint = s->hint;
     return dvi_say(s->check, &f, err);
 }
 
@@ -252,9 +252,25 @@ static bool wanted(const struct devimg_policy *policy)
            (policy->scratch == DVI_CHOICE_UNSET && policy->targets.known.count > 0);
 }
 
+/* How to mend it; a ratchet file that is not there yet is named, since its name may be wrong. */
+static const char *hint_of(struct dvi_check *check)
+{
+    const struct dvi_ratchet *ratchet = &check->policy->ratchet;
+    if (ratchet->is_missing)
+        return dvi_message(check,
+                           "lower the register pressure, keep arrays out of private memory, or "
+                           "allow it: the ratchet file %s is not there (--write-ratchet FILE "
+                           "writes the first one)",
+                           ratchet->path);
+    return "lower the register pressure, keep arrays out of private memory, or allow it in a "
+           "ratchet file (--ratchet FILE; --write-ratchet FILE writes the first one)";
+}
+
 static enum devimg_status run(struct dvi_check *check, struct devimg_error *err)
 {
-    struct state s = { .check = check };
+    struct state s = { .check = check, .hint = hint_of(check) };
+    if (s.hint == NULL)
+        return dvi_fail_memory(err, "scratch");
     enum devimg_status st = collect(&s, err);
     merge(&s);
     if (st == DEVIMG_OK)

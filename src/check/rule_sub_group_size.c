@@ -2,15 +2,15 @@
 /*
  * sub-group-size: a kernel that requires a size which a target refuses. For a native image the
  * compile would have failed; a portable image fails when the driver compiles it. So a portable
- * image is held to every target, and to the default list too when the policy names one target or
+ * image is held to every target, and to the default list too when the policy names one device or
  * none: such a build never compiles for the GPUs that refuse. Size 0 is the compiler's choice, and
  * size 1 marks ESIMD code (docs/format/spirv.md), in whatever format: neither is a request.
  */
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "check/check.h"
+#include "target/sizes.h"
 
 /* A kernel, or an image whose kernels are not known, that requires a size. */
 struct request {
@@ -21,8 +21,7 @@ struct request {
 
 struct state {
     struct dvi_check *check;
-    const struct devimg_target **portable; /* the targets that portable images are held to */
-    size_t portable_count;
+    struct dvi_sizes portable; /* what portable images are held to */
     DVI_LIST(struct request) requests;
     DVI_LIST(const struct devimg_target *) refused; /* of the kernel at hand */
 };
@@ -97,19 +96,11 @@ static int compare_requests(const void *a, const void *b)
     return order != 0 ? order : dvi_compare_numbers(x->image, y->image);
 }
 
-static bool accepts(uint32_t sizes, uint64_t size)
-{
-    for (unsigned bit = 0; bit < 32; bit++)
-        if (size == UINT64_C(1) << bit)
-            return (sizes >> bit & 1) != 0;
-    return false;
-}
-
 /* A target whose sizes no table knows refuses nothing here: the rule unmeasured says so. */
 static enum devimg_status add_refused(struct state *s, const struct devimg_target *target,
                                       uint64_t size, struct devimg_error *err)
 {
-    if (target == NULL || target->sub_group_sizes == 0 || accepts(target->sub_group_sizes, size))
+    if (target == NULL || !dvi_target_refuses_size(target, size))
         return DEVIMG_OK;
     for (size_t i = 0; i < s->refused.count; i++)
         if (s->refused.items[i] == target)
@@ -127,20 +118,9 @@ static enum devimg_status add_refused_by(struct state *s, const struct request *
     const struct devimg_image *image = s->check->in->images[r->image];
     if (dvi_is_native(image))
         return add_refused(s, dvi_target_of_image(image), r->size, err);
-    for (size_t i = 0; dvi_is_portable(s->check, image) && i < s->portable_count; i++)
-        DVI_TRY(add_refused(s, s->portable[i], r->size, err));
+    for (size_t i = 0; dvi_is_portable(s->check, image) && i < s->portable.targets.count; i++)
+        DVI_TRY(add_refused(s, s->portable.targets.items[i], r->size, err));
     return DEVIMG_OK;
-}
-
-/* "16, 32" */
-static void sizes_text(uint32_t sizes, char out[64])
-{
-    size_t used = 0;
-    *out = 0;
-    for (unsigned bit = 0; bit < 32 && used < 48; bit++)
-        if ((sizes >> bit & 1) != 0)
-            used += (size_t)snprintf(out + used, 64 - used, "%s%" PRIu32, used > 0 ? ", " : "",
-                                     UINT32_C(1) << bit);
 }
 
 static const char hint[] = "require a size that every target accepts, or none";
@@ -163,14 +143,14 @@ static enum devimg_status say(struct state *s, const struct request *r, const ch
 static enum devimg_status say_refused(struct state *s, const struct request *r,
                                       struct devimg_error *err)
 {
-    char names[DVI_NAMES_SIZE], sizes[64];
+    char names[DVI_NAMES_SIZE], sizes[DVI_SIZES_ROOM];
     uint32_t common = UINT32_MAX;
     if (s->refused.count == 0)
         return DEVIMG_OK;
     for (size_t i = 0; i < s->refused.count; i++)
         common &= s->refused.items[i]->sub_group_sizes;
     dvi_rows_text(s->refused.items, s->refused.count, names);
-    sizes_text(common, sizes);
+    dvi_sizes_text(common, ", ", sizes);
     const char *message =
         dvi_message(s->check, "requires sub-group size %" PRIu64 "; %s accept%s %s%s", r->size,
                     names, s->refused.count == 1 ? "s" : "", common != 0 ? sizes : "other sizes",
@@ -183,8 +163,8 @@ static enum devimg_status say_refused(struct state *s, const struct request *r,
 static enum devimg_status say_unlisted(struct state *s, const struct request *r,
                                        struct devimg_error *err)
 {
-    char sizes[64];
-    sizes_text(s->check->policy->listed_sizes, sizes);
+    char sizes[DVI_SIZES_ROOM];
+    dvi_sizes_text(s->check->policy->listed_sizes, ", ", sizes);
     return say(s, r, NULL,
                dvi_message(s->check,
                            "requires sub-group size %" PRIu64 "; the policy accepts %s only",
@@ -206,25 +186,23 @@ static enum devimg_status run_requests(struct state *s, struct devimg_error *err
                 DVI_TRY(add_refused_by(s, &items[next], err));
         if (policy->sub_group_sizes != DVI_CHOICE_LISTED)
             DVI_TRY(say_refused(s, &items[i], err));
-        else if (!accepts(policy->listed_sizes, items[i].size))
+        else if (!dvi_size_is_in(policy->listed_sizes, items[i].size))
             DVI_TRY(say_unlisted(s, &items[i], err));
     }
     return DEVIMG_OK;
 }
 
-/* The targets of the policy; with fewer than two, the default list too. */
-static enum devimg_status take_targets(struct state *s, const struct dvi_target_set *defaults,
-                                       struct devimg_error *err)
+static enum devimg_status take_targets(struct state *s, struct devimg_error *err)
 {
-    const struct dvi_check *check = s->check;
-    s->portable = calloc(check->target_count + defaults->known.count + 1, sizeof *s->portable);
-    if (s->portable == NULL)
+    const size_t count = s->check->target_count;
+    const struct devimg_target **rows = calloc(count + 1, sizeof *rows);
+    if (rows == NULL)
         return dvi_fail_memory(err, "sub-group-size");
-    for (size_t i = 0; i < check->target_count; i++)
-        s->portable[s->portable_count++] = check->targets[i].row;
-    for (size_t i = 0; check->target_count < 2 && i < defaults->known.count; i++)
-        s->portable[s->portable_count++] = defaults->known.items[i];
-    return DEVIMG_OK;
+    for (size_t i = 0; i < count; i++)
+        rows[i] = s->check->targets[i].row;
+    const enum devimg_status status = dvi_sizes_read(rows, count, &s->portable, err);
+    free(rows);
+    return status;
 }
 
 static bool wanted(const struct devimg_policy *policy)
@@ -236,20 +214,14 @@ static bool wanted(const struct devimg_policy *policy)
 static enum devimg_status run(struct dvi_check *check, struct devimg_error *err)
 {
     struct state s = { .check = check };
-    struct dvi_target_set defaults = { 0 };
-    struct dvi_arena arena = { 0 };
-    enum devimg_status st = dvi_target_set_add(&defaults, "default-intel", &arena, err);
-    if (st == DEVIMG_OK)
-        st = take_targets(&s, &defaults, err);
+    enum devimg_status st = take_targets(&s, err);
     if (st == DEVIMG_OK)
         st = collect(&s, err);
     if (st == DEVIMG_OK)
         st = run_requests(&s, err);
     DVI_LIST_FREE(&s.requests);
     DVI_LIST_FREE(&s.refused);
-    free(s.portable);
-    dvi_target_set_free(&defaults);
-    dvi_arena_free(&arena);
+    dvi_sizes_free(&s.portable);
     return st;
 }
 

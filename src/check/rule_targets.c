@@ -96,14 +96,6 @@ static enum devimg_status look_at_images(struct state *s, const struct devimg_mo
     return DEVIMG_OK;
 }
 
-/* Code for the host's CPU has no format of its own and needs none. */
-static bool is_host_code(const struct devimg_image *image)
-{
-    const struct devimg_target *row =
-        image->target != NULL ? devimg_target_find(image->target) : NULL;
-    return row != NULL && strcmp(row->kind, "cpu") == 0;
-}
-
 /* Code that could not be read, so that nobody can say what it is for; damage says why. */
 static bool is_unreadable(const struct state *s, const struct devimg_module *module, uint32_t i)
 {
@@ -111,7 +103,8 @@ static bool is_unreadable(const struct state *s, const struct devimg_module *mod
     const struct devimg_image *next =
         i + 1 < module->image_count ? s->check->in->images[module->images[i + 1]] : NULL;
     const bool has_members = next != NULL && next->parent == module->images[i]; /* they follow it */
-    return image->parent == DEVIMG_NONE && !has_members && !is_host_code(image) &&
+    /* code for the host's CPU has no format of its own and needs none */
+    return image->parent == DEVIMG_NONE && !has_members && !dvi_target_is_host(image->target) &&
            (image->format == DEVIMG_FORMAT_UNKNOWN || image->format == DEVIMG_FORMAT_ARCHIVE);
 }
 

@@ -30,9 +30,10 @@ static enum devimg_status copy_text(struct dvi_view bytes, uint64_t most, const 
 }
 
 enum devimg_status dvi_read_list(const char *path, uint64_t most, struct dvi_arena *arena,
-                                 struct dvi_view *out, struct devimg_error *err)
+                                 struct dvi_view *out, bool *is_missing, struct devimg_error *err)
 {
-    if (access(path, F_OK) == 0 || errno != ENOENT)
+    *is_missing = access(path, F_OK) != 0 && errno == ENOENT;
+    if (!*is_missing)
         return dvi_read_text(path, most, arena, out, err);
     const char *name = dvi_arena_copy(arena, path);
     if (name == NULL)

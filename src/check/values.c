@@ -91,8 +91,13 @@ static enum devimg_status check_kinds(const char *key, const struct dvi_target_s
                           MOST_TARGETS);
     for (size_t i = 0; i < set->known.count; i++) {
         const struct devimg_target *t = set->known.items[i];
-        if ((strcmp(t->kind, "portable") == 0) == portable)
+        const bool is_portable = strcmp(t->kind, "portable") == 0;
+        const bool is_gpu = t->ip_version != DEVIMG_UNKNOWN;
+        if (portable ? is_portable : is_gpu)
             continue;
+        if (!is_portable && !is_gpu) /* a CPU, an FPGA, or what stands for a list of GPUs */
+            return dvi_refuse(err, spot, "%s: %s is no %s: its kind is %s", key, t->name,
+                              portable ? "portable image" : "Intel GPU", t->kind);
         return portable
                    ? dvi_refuse(err, spot,
                                 "%s: %s is no portable image: native targets go under targets", key,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
+#include "check/policy.h"
 #include "cli/options.h"
 #include "output/stamp.h"
 
@@ -13,13 +14,13 @@ static const struct dvi_option options[] = {
     { DVI_OPTION_POLICY_KEY, "targets", 0, DVI_VALUE_TEXT, "T[,T]",
       "a native image for each, in every module: names, IP versions, families, default-intel",
       "targets" },
-    { DVI_OPTION_POLICY_KEY, "fallback", 0, DVI_VALUE_TEXT, "T[,T]",
+    { DVI_OPTION_POLICY_KEY, "fallback", 0, DVI_VALUE_PORTABLE, "T[,T]",
       "portable images that every module must have as well, such as spir64", "fallback" },
     { DVI_OPTION_POLICY_KEY, "compression", 0, DVI_VALUE_CHOICE, "required|any",
       "whether an image of 512 bytes or more may be stored raw", "compression" },
     { DVI_OPTION_POLICY_KEY, "extra-targets", 0, DVI_VALUE_CHOICE, "deny|allow",
       "whether an image may be for a target that is not listed", "extra-targets" },
-    { DVI_OPTION_POLICY_KEY, "sub-group-sizes", 0, DVI_VALUE_TEXT, "targets|any|N[,N]",
+    { DVI_OPTION_POLICY_KEY, "sub-group-sizes", 0, DVI_VALUE_WORD, "targets|any|N[,N]",
       "sizes that kernels may require: what every target accepts, any, or these",
       "sub-group-sizes" },
     { DVI_OPTION_POLICY_KEY, "features", 0, DVI_VALUE_CHOICE, "targets|any",
@@ -29,12 +30,12 @@ static const struct dvi_option options[] = {
     { DVI_OPTION_POLICY_KEY, "ratchet", 0, DVI_VALUE_FILE, "FILE",
       "kernels that may still use scratch, and how much; the list may only shrink",
       "scratch.ratchet" },
-    { DVI_OPTION_POLICY_KEY, "gap", 0, DVI_VALUE_TEXT, "\"PATTERN without T[,T]: REASON\"",
+    { DVI_OPTION_POLICY_KEY, "gap", 0, DVI_VALUE_WORD, "\"PATTERN without T[,T]: REASON\"",
       "images known to be missing, by kernel name; or by unit, as \"unit:PATTERN\"; repeatable",
       "gaps" },
-    { DVI_OPTION_POLICY_KEY, "rules", 0, DVI_VALUE_TEXT, "NAME=on|off|error|warning|note[,...]",
+    { DVI_OPTION_POLICY_KEY, "rules", 0, DVI_VALUE_RULES, "NAME=on|off|error|warning|note[,...]",
       "switch rules, or set how severe they are", "rules" },
-    { DVI_OPTION_POLICY_KEY, "no-rule", 0, DVI_VALUE_TEXT, "NAME[,NAME]",
+    { DVI_OPTION_POLICY_KEY, "no-rule", 0, DVI_VALUE_RULES, "NAME[,NAME]",
       "switch rules off", "no-rule" },
     { DVI_OPTION_POLICY_KEY, "baseline", 0, DVI_VALUE_FILE, "FILE",
       "findings that are accepted, exactly as listed", "baseline" },
@@ -59,17 +60,6 @@ static enum dvi_exit complain(const struct devimg_error *err, enum dvi_exit stat
 {
     dvi_complain(err);
     return status;
-}
-
-/* A pass that nothing was asked for must not look like one that something was. */
-static bool is_unasked(const struct dvi_line *line)
-{
-    for (size_t i = 0; i < line->settings.count; i++)
-        if (line->settings.items[i].option->key != NULL ||
-            line->settings.items[i].option->id == POLICY ||
-            line->settings.items[i].option->id == WRITE_RATCHET)
-            return false;
-    return true;
 }
 
 static void check_file(struct dvi_line *line, struct devimg_report *report, const char *path)
@@ -152,6 +142,22 @@ static void refused(const struct dvi_line *line)
     (void)remove_stamps(line);
 }
 
+/* A pass that nothing was asked for must not look like one that something was. */
+static void note_unasked(struct dvi_line *line, const struct devimg_policy *policy)
+{
+    if (dvi_policy_asks(policy))
+        return;
+    const bool damage = policy->rules[DVI_RULE_damaged] != DVI_SETTING_OFF;
+    const bool registration = policy->rules[DVI_RULE_registration] != DVI_SETTING_OFF;
+    line->out.unasked = damage && registration ? "nothing but damage and registration"
+                        : damage               ? "nothing but damage"
+                        : registration         ? "nothing but registration"
+                                               : "nothing";
+    if (line->out.json)
+        fprintf(stderr, "devimg check: asked for %s (ask with --targets or --policy)\n",
+                line->out.unasked);
+}
+
 static enum dvi_exit run(struct dvi_line *line)
 {
     struct devimg_error err = { 0 };
@@ -159,25 +165,24 @@ static enum dvi_exit run(struct dvi_line *line)
     const bool removed = remove_stamps(line);
     if (line->words.count == 0)
         return dvi_usage(line->command, "name a file");
+    if (dvi_line_has(line, FORCE) && !dvi_line_has(line, WRITE_RATCHET))
+        return dvi_usage(line->command, "--force goes with --write-ratchet");
     if (!removed)
         return DVI_EXIT_UNREADABLE;
     line->out.verdict = true;
     line->out.strict = dvi_line_has(line, STRICT);
     if (devimg_policy_new(&policy, &err) != DEVIMG_OK)
         return complain(&err, DVI_EXIT_UNREADABLE);
-    line->out.unasked = is_unasked(line);
-    if (line->out.unasked && line->out.json)
-        fputs("devimg check: no policy and no targets were given: only damage and registration are "
-              "looked at\n",
-              stderr);
     enum dvi_exit status = DVI_EXIT_OK;
     if (dvi_line_get(line, WRITE_RATCHET) != NULL && /* unless the policy says otherwise */
         devimg_policy_set(policy, "scratch", "none", &err) != DEVIMG_OK)
         status = complain(&err, DVI_EXIT_UNREADABLE);
     if (status == DVI_EXIT_OK)
         status = dvi_line_policy(line, POLICY, policy);
-    if (status == DVI_EXIT_OK)
+    if (status == DVI_EXIT_OK) {
+        note_unasked(line, policy);
         status = check_with(line, policy);
+    }
     devimg_policy_free(policy);
     return status;
 }
@@ -196,6 +201,14 @@ const struct dvi_command dvi_command_check = {
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .reads_files = true,
+    .exits = {
+        "every file passes; notes and, without --strict, warnings do not fail",
+        "an error was found, damage included; with --strict also a warning",
+        "wrong usage; or the policy, or a list that it or an option names, says what it cannot say: a "
+        "wrong key, value or line",
+        "a file, the policy or a list it names could not be opened, or an output could not be written, "
+        "or would have replaced a file that devimg did not write",
+    },
     .examples =
         "devimg check build/libfoo.so --targets default-intel --fallback spir64 --compression "
         "required\tEvery default Intel GPU has native code, a fallback is there, nothing is raw.\n"

@@ -9,12 +9,12 @@ enum { OUTPUT = DVI_OPTION_OWN, TARGET, IMAGE_FORMAT, KERNEL, INDEX, ARCHIVES, S
 static const struct dvi_option options[] = {
     { OUTPUT, "output", 'o', DVI_VALUE_FILE, "DIR",
       "the folder to write into; made where it is missing", NULL },
-    { TARGET, "target", 0, DVI_VALUE_TEXT, "T[,T]",
+    { TARGET, "target", 0, DVI_VALUE_WORD, "T[,T]",
       "only images for these targets: names, aliases, IP versions, families or sets", NULL },
     { IMAGE_FORMAT, "image-format", 0, DVI_VALUE_CHOICE,
       "zebin|patchtoken|spirv|cubin|ptx|lto-ir|amdgpu|bitcode|unknown",
       "only images of this format", NULL },
-    { KERNEL, "kernel", 0, DVI_VALUE_TEXT, "PATTERN",
+    { KERNEL, "kernel", 0, DVI_VALUE_WORD, "PATTERN",
       "only images that hold a kernel whose name, mangled or not, matches: * ? [a-z]", NULL },
     { INDEX, "index", 0, DVI_VALUE_INDEX, "N",
       "only image N as \"devimg list --images\" counts, also an archive; repeatable", NULL },
@@ -104,7 +104,7 @@ static enum dvi_exit run(struct dvi_line *line)
     const char *folder = dvi_line_text(line, OUTPUT, NULL);
     if (line->words.count == 0)
         return dvi_usage(line->command, "name a file");
-    if (folder == NULL || *folder == '\0')
+    if (folder == NULL)
         return dvi_usage(line->command, "name a folder to write into: -o DIR");
     enum dvi_exit status = read_selection(line, &selection, &targets, &arena);
     if (status == DVI_EXIT_OK)
@@ -133,6 +133,13 @@ const struct dvi_command dvi_command_extract = {
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .reads_files = true,
+    .exits = {
+        "every selected image is written; also when a file carries no device code",
+        "a part of a file is damaged or an image does not inflate; or no image of any file is what was "
+        "asked for",
+        "wrong usage: stderr says what",
+        "a file could not be read, DIR could not be opened, or a file in it could not be written",
+    },
     .examples =
         "devimg extract libfoo.so -o images\tEvery image, inflated.\n"
         "devimg extract --target pvc --kernel \"*gemm*\" libfoo.so -o images\tThe native code of "

@@ -9,7 +9,7 @@ enum { SORT = DVI_OPTION_OWN, TARGET, WORST, MANGLED };
 static const struct dvi_option options[] = {
     { SORT, "sort", 0, DVI_VALUE_CHOICE, "name|size|spill|private|scratch|slm|registers|sub-group",
       "by name, or by a number, the largest first (default: as they stand in the file)", NULL },
-    { TARGET, "target", 0, DVI_VALUE_TEXT, "T[,T]",
+    { TARGET, "target", 0, DVI_VALUE_WORD, "T[,T]",
       "only kernels for these targets: names, aliases, IP versions, families or sets", NULL },
     { WORST, "worst", 0, DVI_VALUE_COUNT, "N",
       "only the first N of each file, by scratch unless --sort says otherwise", NULL },
@@ -69,6 +69,12 @@ const struct dvi_command dvi_command_kernels = {
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .reads_files = true,
+    .exits = {
+        "read, whether or not a kernel is shown",
+        "a part of a file is damaged",
+        "wrong usage: stderr says what",
+        "a file could not be read, or the answer could not be written",
+    },
     .examples = "devimg kernels --worst 10 libfoo.so\tThe ten kernels that use most scratch.\n"
                 "devimg kernels --target bmg-g21 --sort private libfoo.so\tWhat Battlemage gets.\n",
     .run = run,

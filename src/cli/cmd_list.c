@@ -49,6 +49,12 @@ const struct dvi_command dvi_command_list = {
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .reads_files = true,
+    .exits = {
+        "read, with or without device code",
+        "a part of a file is damaged",
+        "wrong usage: stderr says what",
+        "a file could not be read, or the answer could not be written",
+    },
     .examples = "devimg libfoo.so\tShow what libfoo.so carries.\n"
                 "devimg list --images libfoo.so\tShow every image with its offset and size.\n"
                 "devimg list --format json build/*.so\tThe same facts, for a program.\n",

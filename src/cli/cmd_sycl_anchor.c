@@ -5,7 +5,7 @@
 enum { SYMBOL = DVI_OPTION_OWN };
 
 static const struct dvi_option options[] = {
-    { SYMBOL, "symbol", 's', DVI_VALUE_TEXT, "NAME",
+    { SYMBOL, "symbol", 's', DVI_VALUE_WORD, "NAME",
       "the external symbol to add: what the linker is told to include", NULL },
 };
 
@@ -44,7 +44,10 @@ const struct dvi_command dvi_command_sycl_anchor = {
         "that cannot be given an anchor is refused with a code: exit status 1, no output.",
     .options = options,
     .option_count = sizeof options / sizeof *options,
-    .unlisted = DVI_UNLISTED(DVI_OPTION_QUIET) | DVI_UNLISTED(DVI_OPTION_VERBOSE),
+    .unlisted = DVI_UNLISTED(DVI_OPTION_QUIET) | DVI_UNLISTED(DVI_OPTION_VERBOSE) |
+                DVI_UNLISTED(DVI_OPTION_COLOR),
+    .exits = { "OUT was written", "the object was refused; nothing was written",
+               "wrong usage: stderr says what", "IN could not be read, or OUT not written" },
     .examples =
         "devimg sycl anchor --symbol foo_sycl_images device.obj anchored.obj\tThen the library gets "
         "anchored.obj instead of device.obj.\n",

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
+#include "base/names.h"
 #include "cli/options.h"
 #include "output/sycl.h"
 #include "sycl/detect.h"
@@ -50,17 +51,10 @@ static const struct dvi_option options[] = {
       "write key=value lines for Meson's keyval module", NULL },
     { PYTHON, "python", 0, DVI_VALUE_FILE, "FILE",
       "write a module with compiled_features()", NULL },
-    { PREFIX, "prefix", 0, DVI_VALUE_TEXT, "NAME",
+    { PREFIX, "prefix", 0, DVI_VALUE_WORD, "NAME",
       "of macros and variables (default DEVIMG_SYCL)", NULL },
 };
 /* clang-format on */
-
-static bool is_identifier(const char *text)
-{
-    static const char parts[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_";
-    return text[0] != '\0' && strchr(parts + 10, text[0]) != NULL &&
-           text[strspn(text, parts)] == '\0';
-}
 
 static enum devimg_status detect(const struct dvi_line *line, struct dvi_detection *d,
                                  struct dvi_arena *arena, struct devimg_error *err)
@@ -114,7 +108,7 @@ static enum dvi_exit run(struct dvi_line *line)
     if (line->words.count > 0)
         return dvi_usage(line->command, "%s: no file is read; entries go to --targets",
                          line->words.items[0]);
-    if (!is_identifier(dvi_line_text(line, PREFIX, "DEVIMG_SYCL")))
+    if (!dvi_is_identifier(dvi_line_text(line, PREFIX, "DEVIMG_SYCL")))
         return dvi_usage(line->command, "--prefix %s: expected an identifier",
                          dvi_line_text(line, PREFIX, ""));
     if (dvi_line_has(line, STAGE1) && !dvi_line_has(line, GATE_ONLY))
@@ -155,7 +149,13 @@ const struct dvi_command dvi_command_sycl_detect = {
         "for auto, and for --gpus. One that fails or hangs is not believed.",
     .options = options,
     .option_count = sizeof options / sizeof *options,
-    .unlisted = DVI_UNLISTED(DVI_OPTION_VERBOSE),
+    .unlisted = DVI_UNLISTED(DVI_OPTION_VERBOSE) | DVI_UNLISTED(DVI_OPTION_COLOR),
+    .exits = {
+        "the answer was given, ON or OFF",
+        "--require-cpu, and no CPU device code is compiled",
+        "wrong usage: stderr says what",
+        "a file could not be written, or would have replaced one that devimg did not write",
+    },
     .examples =
         "devimg sycl detect --gpus\tGPUs and CPU of this machine, as entries of "
         "-fsycl-targets.\n"

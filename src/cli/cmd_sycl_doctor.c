@@ -14,11 +14,11 @@ static const struct dvi_option options[] = {
       "the list that is to be built (default: default-intel); \"\": none, SPIR-V only", NULL },
     { OCLOC, "ocloc", 0, DVI_VALUE_FILE, "PATH",
       "the ocloc to try (default: the one in PATH)", NULL },
-    { EXPECT_OCLOC, "expect-ocloc", 0, DVI_VALUE_TEXT, "VERSION",
+    { EXPECT_OCLOC, "expect-ocloc", 0, DVI_VALUE_WORD, "VERSION",
       "ocloc must be this release; 22.43 is any 22.43.x", NULL },
     { SYCL_LS, "sycl-ls", 0, DVI_VALUE_FILE, "PATH",
       "the sycl-ls to try (default: the one in PATH)", NULL },
-    { REQUIRE, "require", 0, DVI_VALUE_TEXT, "PART[,PART]",
+    { REQUIRE, "require", 0, DVI_VALUE_PARTS, "PART[,PART]",
       "exit status 1 without ocloc, version, targets, igc, sycl-ls, icpx, icx-cl, clang++ or acpp", NULL },
     { TIMEOUT, "timeout", 0, DVI_VALUE_COUNT, "SECONDS",
       "how long a program may take for one question (default 60)", NULL },
@@ -92,10 +92,6 @@ static enum dvi_exit run(struct dvi_line *line)
     if (line->words.count > 0)
         return dvi_usage(line->command, "%s: no file is read; the list goes to --targets",
                          line->words.items[0]);
-    if (asked.ocloc[0] == '\0' || asked.sycl_ls[0] == '\0')
-        return dvi_usage(line->command, "--ocloc, --sycl-ls: expected a program");
-    if (asked.expect_ocloc != NULL && asked.expect_ocloc[0] == '\0')
-        return dvi_usage(line->command, "--expect-ocloc: expected a version");
     const char **lists = dvi_arena_array(&arena, line->settings.count + 1, sizeof *lists);
     enum dvi_exit status = DVI_EXIT_UNREADABLE;
     if (lists != NULL)
@@ -125,6 +121,13 @@ const struct dvi_command dvi_command_sycl_doctor = {
         "shown.",
     .options = options,
     .option_count = sizeof options / sizeof *options,
+    .unlisted = DVI_UNLISTED(DVI_OPTION_VERBOSE),
+    .exits = {
+        "all that is required is there",
+        "something required is missing, broken, not what was asked for, or cannot be told",
+        "wrong usage: stderr says what",
+        "out of memory, or the answer could not be written",
+    },
     .examples =
         "devimg sycl doctor\tThe 19 default Intel GPUs, with what is in PATH.\n"
         "devimg sycl doctor --targets bmg-g21,lnl-m --expect-ocloc 26.35 --require icpx\tFor CI: "

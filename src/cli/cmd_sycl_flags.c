@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "check/values.h"
 #include "cli/options.h"
-#include "output/escape.h"
 #include "output/sycl.h"
+#include "sycl/detect.h"
 #include "sycl/flags.h"
 #include "sycl/flags_lint.h"
 
@@ -14,6 +16,7 @@ enum {
     STEP,
     TARGETS,
     FALLBACK,
+    ALSO,
     RDC,
     NO_COMPRESSION,
     COMPRESSION_LEVEL,
@@ -37,8 +40,10 @@ static const struct dvi_option options[] = {
       "only the words of this step, one a line (default: all steps, each below its name)", NULL },
     { TARGETS, "targets", 0, DVI_VALUE_TEXT, "T[,T]",
       "native images for these (default: those of the policy, else default-intel); \"\": JIT only", NULL },
-    { FALLBACK, "fallback", 0, DVI_VALUE_TEXT, "T[,T]",
+    { FALLBACK, "fallback", 0, DVI_VALUE_PORTABLE, "T[,T]",
       "portable images beside them (default: those of the policy, else spir64); \"\": none", NULL },
+    { ALSO, "also", 0, DVI_VALUE_TEXT, "ENTRY[,ENTRY]",
+      "further entries of -fsycl-targets, such as native_cpu or nvptx64-nvidia-cuda; repeatable", NULL },
     { RDC, "rdc", 0, DVI_VALUE_NONE, NULL,
       "relocatable device code: images are made by each link, not by each compile", NULL },
     { NO_COMPRESSION, "no-compression", 0, DVI_VALUE_NONE, NULL,
@@ -49,9 +54,9 @@ static const struct dvi_option options[] = {
       "arithmetic in kernels as on the host: no contraction, exact division and square root", NULL },
     { POLICY, "policy", 0, DVI_VALUE_FILE, "FILE",
       "the policy that devimg check takes (YAML): its targets, fallback, and gaps of units", NULL },
-    { GAP, "gap", 0, DVI_VALUE_TEXT, "\"PATTERN without T[,T]: REASON\"",
+    { GAP, "gap", 0, DVI_VALUE_WORD, "\"PATTERN without T[,T]: REASON\"",
       "a gap as in the policy, by unit (\"unit:PATTERN\"); repeatable", NULL },
-    { UNIT, "unit", 0, DVI_VALUE_TEXT, "NAME",
+    { UNIT, "unit", 0, DVI_VALUE_WORD, "NAME",
       "the source file that is compiled: without the targets that gaps name; repeatable with --format json", NULL },
     { RESPONSE, "response", 0, DVI_VALUE_FILE, "FILE",
       "write the words of --step as a response file, instead of printing them", NULL },
@@ -60,21 +65,38 @@ static const struct dvi_option options[] = {
     { LINT_LINE, "lint-line", 0, DVI_VALUE_NONE, NULL,
       "judge WORDS, which are one command line", NULL },
     { STRICT, "strict", 0, DVI_VALUE_NONE, NULL, "with --lint: warnings fail as well", NULL },
+    { DVI_OPTION_COLOR, "color", 0, DVI_VALUE_CHOICE, "auto|always|never",
+      "with --lint: colours: on a terminal unless NO_COLOR is set (default), always, never", NULL },
+    { DVI_OPTION_QUIET, "quiet", 'q', DVI_VALUE_NONE, NULL,
+      "with --lint: only the first line of the answer", NULL },
+    { DVI_OPTION_VERBOSE, "verbose", 'v', DVI_VALUE_NONE, NULL,
+      "with --lint: fold nothing", NULL },
 };
 /* clang-format on */
 
-/* The place of an option's value among the words that it may be; `other` where it is not given. */
-static int choice_of(const struct dvi_line *line, int id, int other)
+static const struct dvi_word compilers[] = {
+    { "icpx", DVI_SYCL_ICPX }, { "acpp", DVI_SYCL_ACPP }, { "clang", DVI_SYCL_CLANG }, { NULL, 0 }
+};
+static const struct dvi_word syntaxes[] = { { "gnu", DVI_SYNTAX_GNU },
+                                            { "msvc", DVI_SYNTAX_MSVC },
+                                            { NULL, 0 } };
+static const struct dvi_word steps[] = {
+    { "compile", DVI_STEP_COMPILE },
+    { "link", DVI_STEP_LINK },
+    { "device-link", DVI_STEP_DEVICE_LINK },
+    { NULL, 0 },
+};
+
+/* What the word of an option stands for; `other` where it is not given. */
+static int choice_of(const struct dvi_line *line, int id, const struct dvi_word *words, int other)
 {
-    const struct dvi_setting *s = dvi_line_get(line, id);
-    int index = 0;
-    if (s == NULL)
+    const char *text = dvi_line_text(line, id, NULL);
+    if (text == NULL)
         return other;
-    for (const char *at = s->option->shown;
-         strncmp(at, s->text, strcspn(at, "|")) != 0 || s->text[strcspn(at, "|")] != '\0';
-         at += strcspn(at, "|") + 1)
-        index++;
-    return index;
+    while (words->word != NULL && strcmp(words->word, text) != 0)
+        words++;
+    assert(words->word != NULL); /* the help has no word that the table lacks */
+    return words->value;
 }
 
 static enum dvi_exit complain(const struct devimg_error *err, enum dvi_exit status)
@@ -85,21 +107,9 @@ static enum dvi_exit complain(const struct devimg_error *err, enum dvi_exit stat
 
 /* ---- words ---- */
 
-/* Every name at once, and what to do. */
 static enum dvi_exit refuse_targets(const struct dvi_sycl_targets *targets)
 {
-    for (size_t i = 0; i < targets->unknown.count; i++) {
-        fputs("devimg sycl flags: --targets: \"", stderr);
-        dvi_escape(stderr, targets->unknown.items[i].name);
-        fputs("\": ", stderr);
-        dvi_escape(stderr, targets->unknown.items[i].why);
-        putc('\n', stderr);
-    }
-    for (size_t i = 0; i < targets->unmeasured.count; i++)
-        fprintf(stderr,
-                "devimg sycl flags: --targets: no table has the sub-group sizes of %s: measure "
-                "them first\n",
-                targets->unmeasured.items[i]);
+    dvi_complain_targets("sycl flags: --targets", targets);
     fputs("devimg sycl flags: narrow the list, or empty it (--targets \"\") for JIT only (see "
           "devimg help sycl flags)\n",
           stderr);
@@ -161,7 +171,7 @@ static void free_units(struct units *units)
 static enum dvi_exit print_words(struct dvi_line *line, const struct dvi_sycl_flags_asked *asked,
                                  const struct dvi_sycl_flags *flags, const struct units *units)
 {
-    const int step = choice_of(line, STEP, -1);
+    const int step = choice_of(line, STEP, steps, -1);
     if (flags->targets.refused)
         return refuse_targets(&flags->targets);
     if (dvi_line_has(line, RESPONSE)) {
@@ -174,13 +184,29 @@ static enum dvi_exit print_words(struct dvi_line *line, const struct dvi_sycl_fl
                                  dvi_line_has(line, RESPONSE));
 }
 
+/* The values of --also. NOMEM. */
+static enum devimg_status read_also(const struct dvi_line *line, dvi_text_list *also,
+                                    struct devimg_error *err)
+{
+    for (size_t i = 0; i < line->settings.count; i++) {
+        if (line->settings.items[i].option->id != ALSO)
+            continue;
+        const char **added = DVI_ADD(also);
+        if (added == NULL)
+            return dvi_fail_memory(err, "");
+        *added = line->settings.items[i].text;
+    }
+    return DEVIMG_OK;
+}
+
 static enum dvi_exit make_words(struct dvi_line *line, const struct devimg_policy *policy)
 {
     const struct dvi_setting *level = dvi_line_get(line, COMPRESSION_LEVEL);
     const size_t unit_count = count_of(line, UNIT);
-    const struct dvi_sycl_flags_asked asked = {
-        .compiler = (enum dvi_sycl_compiler)choice_of(line, COMPILER, DVI_SYCL_ICPX),
-        .syntax = (enum dvi_sycl_syntax)choice_of(line, SYNTAX, DVI_SYNTAX_GNU),
+    dvi_text_list also = { 0 };
+    struct dvi_sycl_flags_asked asked = {
+        .compiler = (enum dvi_sycl_compiler)choice_of(line, COMPILER, compilers, DVI_SYCL_ICPX),
+        .syntax = (enum dvi_sycl_syntax)choice_of(line, SYNTAX, syntaxes, DVI_SYNTAX_GNU),
         .rdc = dvi_line_has(line, RDC),
         .raw = dvi_line_has(line, NO_COMPRESSION),
         .level = level != NULL ? (unsigned)level->number : 0,
@@ -195,17 +221,23 @@ static enum dvi_exit make_words(struct dvi_line *line, const struct devimg_polic
     struct units units = { 0 };
     struct devimg_error err = { 0 };
     enum dvi_exit status = DVI_EXIT_UNREADABLE;
-    enum devimg_status st = dvi_sycl_flags_make(&asked, &flags, &err);
+    enum devimg_status st = read_also(line, &also, &err);
+    asked.also = also.items;
+    asked.also_count = also.count;
+    if (st == DEVIMG_OK)
+        st = dvi_sycl_flags_make(&asked, &flags, &err);
     if (st == DEVIMG_OK && line->out.json && !flags.targets.refused)
         st = make_units(line, &asked, &units, &err);
     if (st == DEVIMG_OK)
         status = print_words(line, &asked, &flags, &units);
-    else if (err.status == DEVIMG_UNSUPPORTED || err.status == DEVIMG_MALFORMED)
+    else if (err.status == DEVIMG_UNSUPPORTED || err.status == DEVIMG_MALFORMED ||
+             err.status == DEVIMG_LIMIT)
         status = dvi_usage(line->command, "%s", err.text);
     else
         dvi_complain(&err);
     free_units(&units);
     dvi_sycl_flags_free(&flags);
+    DVI_LIST_FREE(&also);
     return status;
 }
 
@@ -231,7 +263,7 @@ static enum dvi_exit with_policy(struct dvi_line *line)
     if (st == DEVIMG_OK)
         status = make_words(line, policy);
     else
-        status = complain(&err, st == DEVIMG_MALFORMED ? DVI_EXIT_USAGE : DVI_EXIT_UNREADABLE);
+        status = dvi_complain_of_list(&err);
     devimg_policy_free(policy);
     return status;
 }
@@ -242,8 +274,11 @@ static enum dvi_exit words(struct dvi_line *line)
     if (line->words.count > 0)
         return dvi_usage(line->command, "%s: words are for --lint and --lint-line",
                          line->words.items[0]);
-    if (dvi_line_has(line, STRICT))
-        return dvi_usage(line->command, "--strict is for --lint and --lint-line");
+    static const int of_lint[] = { STRICT, DVI_OPTION_COLOR, DVI_OPTION_QUIET, DVI_OPTION_VERBOSE };
+    for (size_t i = 0; i < sizeof of_lint / sizeof *of_lint; i++)
+        if (dvi_line_has(line, of_lint[i]))
+            return dvi_usage(line->command, "--%s is for --lint and --lint-line",
+                             dvi_line_get(line, of_lint[i])->option->name);
     if (dvi_line_has(line, RESPONSE) && !dvi_line_has(line, STEP))
         return dvi_usage(line->command, "--response: name the --step that it is for");
     if (dvi_line_has(line, UNIT) && !policy)
@@ -261,10 +296,9 @@ static enum dvi_exit words(struct dvi_line *line)
 
 static enum dvi_exit lint(struct dvi_line *line)
 {
-    static const int others[] = {
-        COMPILER,          SYNTAX,    STEP,   TARGETS, FALLBACK, RDC,     NO_COMPRESSION,
-        COMPRESSION_LEVEL, STRICT_FP, POLICY, GAP,     UNIT,     RESPONSE
-    };
+    static const int others[] = { COMPILER, SYNTAX, STEP,           TARGETS,           FALLBACK,
+                                  ALSO,     RDC,    NO_COMPRESSION, COMPRESSION_LEVEL, STRICT_FP,
+                                  POLICY,   GAP,    UNIT,           RESPONSE };
     struct dvi_lint found = { 0 };
     struct devimg_error err = { 0 };
     const char *path = dvi_line_text(line, LINT, NULL);
@@ -284,7 +318,7 @@ static enum dvi_exit lint(struct dvi_line *line)
     const enum dvi_exit status =
         st == DEVIMG_OK
             ? dvi_output_sycl_lint(&line->out, &found, path != NULL ? path : "command line")
-            : complain(&err, DVI_EXIT_UNREADABLE);
+            : dvi_complain_of_list(&err);
     dvi_lint_free(&found);
     return status;
 }
@@ -314,6 +348,13 @@ const struct dvi_command dvi_command_sycl_flags = {
         "line itself. Errors make the exit status 1.",
     .options = options,
     .option_count = sizeof options / sizeof *options,
+    .exits = {
+        "done; with --lint: no errors",
+        "with --lint: errors, or warnings with --strict",
+        "wrong usage: an unknown name, what the compiler cannot do, a skip where there can be none; or "
+        "a list or policy that an option names is not what it should be",
+        "a file could not be read or written",
+    },
     .examples =
         "devimg sycl flags\tAll steps for the 19 default Intel GPUs.\n"
         "devimg sycl flags --targets dg2-g10,bmg-g21 --step compile --response aot.rsp\tFor "

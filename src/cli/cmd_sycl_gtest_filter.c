@@ -11,7 +11,7 @@ static const struct dvi_option options[] = {
       "known failures: preset, suite, type parameter, test, reason between tabs", NULL },
     { LIST, "list", 0, DVI_VALUE_FILE, "FILE",
       "what the test program printed for --gtest_list_tests", NULL },
-    { PRESET, "preset", 0, DVI_VALUE_TEXT, "NAME",
+    { PRESET, "preset", 0, DVI_VALUE_WORD, "NAME",
       "the preset whose pins count", NULL },
 };
 /* clang-format on */
@@ -34,7 +34,7 @@ static enum dvi_exit run(struct dvi_line *line)
         ended = dvi_usage(line->command, "--preset %s: line \"presets\" of %s does not name it",
                           preset->text, pins->text);
     else
-        dvi_complain(&err);
+        ended = dvi_complain_of_list(&err);
     dvi_gtest_free(&gtest);
     return ended;
 }
@@ -52,7 +52,15 @@ const struct dvi_command dvi_command_sycl_gtest_filter = {
         "GoogleTest runs no test for an empty one, and passes.",
     .options = options,
     .option_count = sizeof options / sizeof *options,
-    .unlisted = DVI_UNLISTED(DVI_OPTION_QUIET) | DVI_UNLISTED(DVI_OPTION_VERBOSE),
+    .unlisted = DVI_UNLISTED(DVI_OPTION_QUIET) | DVI_UNLISTED(DVI_OPTION_VERBOSE) |
+                DVI_UNLISTED(DVI_OPTION_COLOR),
+    .exits = {
+        "the filter was printed",
+        "a pin matches nothing: no filter",
+        "wrong usage, also a --preset that the pins file does not name; or a list that --pins or "
+        "--list names is not what it should be",
+        "a list could not be read, or the answer could not be written",
+    },
     .examples =
         "./tests --gtest_list_tests >list.txt\tWhat the program has.\n"
         "filter=$(devimg sycl gtest-filter --pins known.tsv --list list.txt --preset full) || exit "

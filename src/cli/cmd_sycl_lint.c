@@ -85,6 +85,12 @@ const struct dvi_command dvi_command_sycl_lint = {
         "line and column; -v lists every size that was found.",
     .options = options,
     .option_count = sizeof options / sizeof *options,
+    .exits = {
+        "every size that was found is accepted by every target",
+        "findings",
+        "wrong usage, or a policy that cannot be understood: a target that no table has, an unknown key",
+        "a file could not be read: it is said, and the rest is still looked at",
+    },
     .examples =
         "devimg sycl lint src include\tHeld to the 19 targets of default-intel.\n"
         "devimg sycl lint --policy devimg.yaml --compile-commands build/compile_commands.json "

@@ -12,7 +12,7 @@ static const struct dvi_option options[] = {
     { NARROW, "narrow-to-ocloc", 0, DVI_VALUE_NONE, NULL,
       "leave out what ocloc (--ocloc, else the one in PATH) does not know, and say so", NULL },
     { TIMEOUT, "timeout", 0, DVI_VALUE_COUNT, "SECONDS",
-      "how long ocloc may take for a name (default 60)", NULL },
+      "with these: how long ocloc may take for a name (default 60)", NULL },
 };
 /* clang-format on */
 
@@ -32,8 +32,8 @@ static enum dvi_exit run(struct dvi_line *line)
     if (line->words.count == 0)
         return dvi_usage(line->command, "name a list: default-intel, names between commas, or \"\" "
                                         "for none");
-    if (ocloc != NULL && ocloc->text[0] == '\0')
-        return dvi_usage(line->command, "--ocloc: expected a program");
+    if (seconds != NULL && ocloc == NULL && !asked.narrow)
+        return dvi_usage(line->command, "--timeout goes with --ocloc or --narrow-to-ocloc");
     if (asked.narrow && asked.ocloc == NULL)
         asked.ocloc = "ocloc";
     enum dvi_exit status = DVI_EXIT_UNREADABLE;
@@ -66,6 +66,12 @@ const struct dvi_command dvi_command_sycl_targets = {
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .unlisted = DVI_UNLISTED(DVI_OPTION_VERBOSE),
+    .exits = {
+        "every name is known",
+        "the list is refused: a name is unknown or not measured, or narrowing left nothing",
+        "wrong usage: stderr says what",
+        "ocloc could not be asked, or the answer could not be written",
+    },
     .examples =
         "devimg sycl targets default-intel\tThe 19 names, their IP versions and sub-group sizes.\n"
         "devimg sycl targets default-intel --ocloc ocloc\tDoes the ocloc in PATH know all of them?\n"

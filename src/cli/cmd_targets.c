@@ -30,11 +30,13 @@ static enum dvi_exit run(struct dvi_line *line)
     enum dvi_exit status = DVI_EXIT_UNREADABLE;
     const enum devimg_status st =
         line->words.count > 0 ? add_words(line, &set, &arena, &err) : add_all(&set, &err);
-    if (st == DEVIMG_OK)
+    if (st != DEVIMG_OK)
+        dvi_complain(&err);
+    else if (set.known.count + set.unknown.count == 0)
+        status = dvi_usage(line->command, "name a target, or give no word for all");
+    else
         status = dvi_output_targets(&line->out, set.known.items, set.known.count, set.unknown.items,
                                     set.unknown.count);
-    else
-        dvi_complain(&err);
     dvi_target_set_free(&set);
     dvi_arena_free(&arena);
     return status;
@@ -50,6 +52,12 @@ const struct dvi_command dvi_command_targets = {
             "accept, several between commas, a family or a set such as default-intel. Names that "
             "no table has are all reported at once, with near ones, and make the exit status 1.",
     .unlisted = DVI_UNLISTED(DVI_OPTION_QUIET) | DVI_UNLISTED(DVI_OPTION_VERBOSE),
+    .exits = {
+        "every name is known",
+        "a name is not known",
+        "wrong usage: stderr says what",
+        "the answer could not be written",
+    },
     .examples =
         "devimg targets\tEvery target.\n"
         "devimg targets acm-g10 20.1.4 default-intel\tWhat names, versions and sets mean.\n",

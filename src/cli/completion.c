@@ -2,7 +2,10 @@
 /* Completion for shells, printed from the tables of the commands. */
 #include <string.h>
 
+#include "check/policy.h"
 #include "cli/options.h"
+#include "sycl/doctor.h"
+#include "target/tables.h"
 
 /* The words of "a|b" with blanks between; without those that stand for others: "N[,N]", "NAME". */
 static void choices(FILE *file, const char *shown)
@@ -22,7 +25,8 @@ static void choices(FILE *file, const char *shown)
 static bool has_choices(const struct dvi_option *o)
 {
     return o->value == DVI_VALUE_CHOICE ||
-           (o->value == DVI_VALUE_TEXT && strchr(o->shown, '|') != NULL);
+           ((o->value == DVI_VALUE_TEXT || o->value == DVI_VALUE_WORD) &&
+            strchr(o->shown, '|') != NULL);
 }
 
 /* "T", "T[,T]", "[T]...", "LIST...": names of targets. */
@@ -32,20 +36,92 @@ static bool are_targets(const char *shown)
     return (shown[0] == 'T' && strchr("[,]", shown[1]) != NULL) || strncmp(shown, "LIST", 4) == 0;
 }
 
+/* Sets, families and targets; those of one kind for --fallback. */
 static void target_names(FILE *file)
 {
-    fputs("default-intel", file);
     const struct devimg_target *target = NULL;
+    for (uint32_t i = 0; i < dvi_target_group_count; i++)
+        fprintf(file, "%s ", dvi_target_groups[i].name);
     for (uint32_t i = 0; (target = devimg_target_at(i)) != NULL; i++)
-        fprintf(file, " %s", target->name);
+        fprintf(file, "%s ", target->name);
 }
 
-static void bash_values(FILE *file, const struct dvi_command *command)
+static void portable_names(FILE *file)
+{
+    const struct devimg_target *target = NULL;
+    for (uint32_t i = 0; (target = devimg_target_at(i)) != NULL; i++)
+        if (strcmp(target->kind, "portable") == 0)
+            fprintf(file, "%s ", target->name);
+}
+
+static void rule_names(FILE *file, const char *behind)
+{
+#define DVI_RULE(id, name, needs_kernels, summary) name,
+    static const char *const names[] = {
+#include "check/rules.def"
+    };
+#undef DVI_RULE
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        fprintf(file, "%s%s ", names[i], behind);
+}
+
+/* The names of which a list between commas is made; false: it is none. */
+static bool list_names(FILE *file, const struct dvi_option *o)
+{
+    if (o->value == DVI_VALUE_RULES)
+        rule_names(file, o->shown[4] == '=' ? "=" : ""); /* "NAME=..." */
+    else if (o->value == DVI_VALUE_PORTABLE)
+        portable_names(file);
+    else if (o->value == DVI_VALUE_PARTS)
+        for (size_t i = 0; i < DVI_DOCTOR_PARTS; i++)
+            fprintf(file, "%s ", dvi_doctor_names[i]);
+    else
+        return false;
+    return true;
+}
+
+static bool is_list(const struct dvi_option *o)
+{
+    return o->value == DVI_VALUE_RULES || o->value == DVI_VALUE_PORTABLE ||
+           o->value == DVI_VALUE_PARTS;
+}
+
+/* "NAME=on|off[,...]" */
+static bool are_settings(const struct dvi_option *o)
+{
+    return strncmp(o->shown, "NAME=", 5) == 0;
+}
+
+/* What may stand behind "NAME=", where bash sees three words; behind a comma, a name. */
+static void bash_settings(FILE *file, const struct dvi_option *o)
+{
+    const char *values = o->shown + 5;
+    fprintf(file, "        --%s=)\n            words='", o->name);
+    for (size_t i = 0; values[i] != '\0' && values[i] != '['; i++)
+        putc(values[i] == '|' ? ' ' : values[i], file);
+    fputs("'\n            [[ $current != *,* ]] || words='", file);
+    list_names(file, o);
+    fputs("' list=1\n            ;;\n", file);
+}
+
+static void option_names(FILE *file, const struct dvi_command *command)
 {
     const struct dvi_option *o = NULL;
-    fprintf(file, "    '%s')\n        case $previous in\n", command->name);
+    for (size_t i = 0; (o = dvi_option_at(command, i)) != NULL; i++)
+        fprintf(file, "--%s ", o->name);
+}
+
+/* Behind the command `pattern`; NULL: behind any other word. */
+static void bash_values(FILE *file, const struct dvi_command *command, const char *pattern)
+{
+    const struct dvi_option *o = NULL;
+    if (pattern != NULL)
+        fprintf(file, "    '%s')\n", pattern);
+    else
+        fputs("    *)\n", file);
+    fputs("        case $previous in\n", file);
     for (size_t i = 0; (o = dvi_option_at(command, i)) != NULL; i++) {
-        if (o->value == DVI_VALUE_NONE || !dvi_option_listed(command, o))
+        if (o->value == DVI_VALUE_NONE)
             continue;
         fprintf(file, "        --%s", o->name);
         if (o->letter != 0)
@@ -55,6 +131,12 @@ static void bash_values(FILE *file, const struct dvi_command *command)
             fputs("words='", file);
             choices(file, o->shown);
             fputs("' ;;\n", file);
+        } else if (is_list(o)) {
+            fputs("words='", file);
+            list_names(file, o);
+            fputs("' list=1 ;;\n", file);
+            if (are_settings(o))
+                bash_settings(file, o);
         } else if (are_targets(o->shown)) {
             fputs("words=$targets list=1 ;;\n", file);
         } else {
@@ -62,9 +144,7 @@ static void bash_values(FILE *file, const struct dvi_command *command)
         }
     }
     fputs("        *)\n            words='", file);
-    for (size_t i = 0; (o = dvi_option_at(command, i)) != NULL; i++)
-        if (dvi_option_listed(command, o))
-            fprintf(file, "%s--%s", i > 0 ? " " : "", o->name);
+    option_names(file, command);
     fprintf(file, "'\n%s            ;;\n        esac\n        ;;\n",
             command->completes_files ? "            [[ $current == -* ]] || files=1\n"
             : are_targets(command->words)
@@ -98,9 +178,9 @@ static void bash_help(FILE *file)
 {
     const struct dvi_command *c = NULL;
     const char *rest = NULL;
-    fputs("    elif [[ $command == help && $current != -* && $previous != -* ]]; then\n"
+    fputs("    elif [[ $command == help && $current != -* && $previous != --completion ]]; then\n"
           "        command=''\n"
-          "        case $previous in\n        help) words='",
+          "        case $previous in\n        help | --man) words='",
           file);
     first_words(file);
     fputs("' ;;\n", file);
@@ -129,7 +209,8 @@ static void bash_groups(FILE *file)
         if (is_new_group(i))
             fprintf(file,
                     "    elif [[ $command == %.*s ]] && ((COMP_CWORD == 2)); then\n"
-                    "        command=''\n",
+                    "        command=''\n"
+                    "        [[ $current != -* ]] || words='--help'\n",
                     (int)size, c->name);
         fprintf(file, "        words+=' %s'\n", rest);
         const struct dvi_command *next = dvi_command_at(i + 1);
@@ -138,6 +219,18 @@ static void bash_groups(FILE *file)
                 file,
                 "    elif [[ $command == %.*s ]]; then\n        command+=\" ${COMP_WORDS[2]}\"\n",
                 (int)size, c->name);
+    }
+}
+
+/* What is no command of a group. */
+static void bash_groups_end(FILE *file)
+{
+    const struct dvi_command *c = NULL;
+    const char *rest = NULL;
+    for (size_t i = 0; (c = dvi_command_at(i)) != NULL; i++) {
+        const size_t size = dvi_command_group(c, &rest);
+        if (rest != NULL && is_new_group(i))
+            fprintf(file, "    '%.*s '*) ;;\n", (int)size, c->name);
     }
 }
 
@@ -155,18 +248,28 @@ static void bash_completion(FILE *file)
           "    COMPREPLY=()\n"
           "    # \"--name=value\" is three words to bash\n"
           "    [[ $previous != '=' ]] || previous=${COMP_WORDS[COMP_CWORD - 2]}\n"
+          "    [[ $previous == -* || ${COMP_WORDS[COMP_CWORD - 1]} != '=' ]] || previous=--rules=\n"
+          "    [[ $previous == -* || $current != '=' || $COMP_CWORD -lt 3 ]] || previous=--rules=\n"
           "    [[ $current != '=' ]] || current=''\n"
           "    if ((COMP_CWORD == 1)); then\n        words='",
           file);
     first_words(file);
-    fputs("--help --version'\n        files=1\n        command=''\n", file);
+    fputs("'\n        files=1\n        command=''\n"
+          "        [[ $current != -* ]] || files='' words='",
+          file);
+    option_names(file, &dvi_command_list); /* "devimg FILE..." is "devimg list FILE..." */
+    fputs("'\n", file);
     bash_help(file);
     bash_groups(file);
     fputs("    fi\n    case $command in\n    '') ;;\n", file);
     for (size_t i = 0; (c = dvi_command_at(i)) != NULL; i++)
-        bash_values(file, c);
-    fputs("    *) files=1 ;;\n    esac\n"
+        if (c != &dvi_command_list)
+            bash_values(file, c, c->name);
+    bash_groups_end(file);
+    bash_values(file, &dvi_command_list, NULL); /* also of a first word that is no command */
+    fputs("    esac\n"
           "    [[ -z $list || $current != *,* ]] || before=${current%,*},\n"
+          "    [[ $words != *= && $words != *'= '* ]] || compopt -o nospace 2>/dev/null\n"
           "    while IFS='' read -r word; do COMPREPLY+=(\"$word\"); done < <(\n"
           "        compgen -P \"$before\" -W \"$words\" -- \"${current#\"$before\"}\"\n"
           "        [[ $files ]] && compgen -f -- \"$current\"\n"
@@ -188,7 +291,41 @@ static void zsh_text(FILE *file, const char *text)
     }
 }
 
-static void zsh_option(FILE *file, const struct dvi_option *o, bool letter)
+/* The array that holds the names of which a list is made. */
+static const char *zsh_array(const struct dvi_option *o)
+{
+    return are_settings(o)                  ? "settings"
+           : o->value == DVI_VALUE_RULES    ? "rules"
+           : o->value == DVI_VALUE_PORTABLE ? "portable"
+                                            : "parts";
+}
+
+/* Each of those arrays. */
+static void zsh_arrays(FILE *file)
+{
+    const char *done[4] = { NULL };
+    const struct dvi_command *c = NULL;
+    const struct dvi_option *o = NULL;
+    size_t count = 0;
+    for (size_t i = 0; (c = dvi_command_at(i)) != NULL; i++) {
+        for (size_t k = 0; (o = dvi_option_at(c, k)) != NULL; k++) {
+            size_t at = 0;
+            if (!is_list(o))
+                continue;
+            while (at < count && strcmp(done[at], zsh_array(o)) != 0)
+                at++;
+            if (at < count)
+                continue;
+            done[count++] = zsh_array(o);
+            fprintf(file, "local -a %s=(", zsh_array(o));
+            list_names(file, o);
+            fputs(")\n", file);
+        }
+    }
+}
+
+static void zsh_option(FILE *file, const struct dvi_command *command, const struct dvi_option *o,
+                       bool letter)
 {
     fputs("        '*", file);
     if (letter)
@@ -196,12 +333,14 @@ static void zsh_option(FILE *file, const struct dvi_option *o, bool letter)
     else
         fprintf(file, "--%s%s", o->name, o->value != DVI_VALUE_NONE ? "=" : "");
     putc('[', file);
-    zsh_text(file, o->help);
+    zsh_text(file, dvi_option_help(command, o));
     putc(']', file);
     if (has_choices(o)) {
         fprintf(file, ":%s:(", o->name);
         choices(file, o->shown);
         putc(')', file);
+    } else if (is_list(o)) {
+        fprintf(file, ":%s:_sequence compadd -a %s", o->name, zsh_array(o));
     } else if (o->value != DVI_VALUE_NONE && are_targets(o->shown)) {
         fputs(":targets:_sequence compadd -a targets", file);
     } else if (o->value != DVI_VALUE_NONE) {
@@ -249,9 +388,10 @@ static void zsh_help(FILE *file)
 {
     const struct dvi_command *c = NULL;
     const char *rest = NULL;
-    fputs("if [[ $command == help && $PREFIX != -* && $words[CURRENT-1] != -* ]]; then\n"
+    fputs("if [[ $command == help && $PREFIX != -* && $words[CURRENT-1] != --completion ]]; then\n"
           "    case $words[CURRENT-1] in\n"
-          "    help) (( CURRENT == 2 )) && { _describe command commands; return } ;;\n",
+          "    help) (( CURRENT == 2 )) && { _describe command commands; return } ;;\n"
+          "    --man) _describe command commands; return ;;\n",
           file);
     for (size_t i = 0; (c = dvi_command_at(i)) != NULL; i++) {
         const size_t size = dvi_command_group(c, &rest);
@@ -276,10 +416,14 @@ static void zsh_completion(FILE *file)
           "local -a commands targets\ntargets=(",
           file);
     target_names(file);
-    fputs(")\ncommands=(\n", file);
+    fputs(")\n", file);
+    zsh_arrays(file);
+    fputs("commands=(\n", file);
     zsh_first_words(file);
     fputs(")\nif (( CURRENT == 2 )); then\n    _describe command commands\n    _files\n    return\n"
-          "fi\nlocal command=$words[2]\nshift words\n(( CURRENT-- ))\n",
+          "fi\nlocal command=$words[2]\nshift words\n(( CURRENT-- ))\n"
+          "# a first word that is no command is a file of devimg list\n"
+          "(( ${commands[(I)${command}:*]} )) || command=list\n",
           file);
     zsh_groups(file);
     zsh_help(file);
@@ -287,18 +431,16 @@ static void zsh_completion(FILE *file)
     for (size_t i = 0; (c = dvi_command_at(i)) != NULL; i++) {
         fprintf(file, "'%s')\n    _arguments -s \\\n", c->name);
         for (size_t k = 0; (o = dvi_option_at(c, k)) != NULL; k++) {
-            if (!dvi_option_listed(c, o))
-                continue;
-            zsh_option(file, o, false);
+            zsh_option(file, c, o, false);
             if (o->letter != 0)
-                zsh_option(file, o, true);
+                zsh_option(file, c, o, true);
         }
         fprintf(file, "        '*::%s:%s'\n    ;;\n", c->completes_files ? "file" : "word",
                 c->completes_files      ? "_files"
                 : are_targets(c->words) ? "_sequence compadd -a targets"
                                         : "");
     }
-    fputs("*) _files ;;\nesac\n", file);
+    fputs("esac\n", file);
 }
 
 bool dvi_print_completion(FILE *file, const char *shell)

@@ -9,6 +9,7 @@
 #include "base/heap.h"
 #include "base/nearest.h"
 #include "cli/options.h"
+#include "output/escape.h"
 
 static const struct dvi_command *const commands[] = {
 #define DVI_COMMAND(name) &dvi_command_##name,
@@ -42,19 +43,41 @@ const struct dvi_command *dvi_command_find(int count, const char *const *words, 
     return NULL;
 }
 
-/* The command nearest to what was written, two slips away at most, or NULL. */
+const struct dvi_command *dvi_group_next(const char *name, size_t *index)
+{
+    while (*index < COMMANDS) {
+        const char *rest = NULL;
+        const struct dvi_command *c = commands[(*index)++];
+        const size_t size = dvi_command_group(c, &rest);
+        if (rest != NULL && strlen(name) == size && strncmp(c->name, name, size) == 0)
+            return c;
+    }
+    return NULL;
+}
+
+bool dvi_is_group(const char *name)
+{
+    size_t index = 0;
+    return dvi_group_next(name, &index) != NULL;
+}
+
+/* The command nearest to what was written, two slips away at most, or NULL: behind the name of a
+ * group one of its own, else any, also one of a group whose name was left out. */
 static const struct dvi_command *nearest_command(int count, const char *const *words)
 {
     const struct dvi_command *nearest = NULL;
+    const bool in_group = dvi_is_group(words[0]);
     size_t least = 3;
     for (size_t i = 0; i < COMMANDS; i++) {
         const char *rest = NULL;
         const size_t size = dvi_command_group(commands[i], &rest);
-        const bool in_group = rest != NULL && count > 1 && strlen(words[0]) == size &&
+        const bool of_group = rest != NULL && strlen(words[0]) == size &&
                               strncmp(commands[i]->name, words[0], size) == 0;
-        const size_t d = in_group       ? dvi_edit_distance(words[1], rest)
-                         : rest == NULL ? dvi_edit_distance(words[0], commands[i]->name)
-                                        : least;
+        size_t d = least;
+        if (!in_group)
+            d = dvi_edit_distance(words[0], rest != NULL ? rest : commands[i]->name);
+        else if (of_group && count > 1)
+            d = dvi_edit_distance(words[1], rest);
         if (d < least) {
             least = d;
             nearest = commands[i];
@@ -63,38 +86,37 @@ static const struct dvi_command *nearest_command(int count, const char *const *w
     return nearest;
 }
 
-bool dvi_print_group(FILE *file, const char *name)
+/* "devimg sycl", "devimg sycl foo": the group is there, the command is not. */
+static enum dvi_exit group_lacks(int count, const char *const *words,
+                                 const struct dvi_command *nearest)
 {
-    bool found = false;
-    for (size_t i = 0; i < COMMANDS; i++) {
-        const char *rest = NULL;
-        const size_t size = dvi_command_group(commands[i], &rest);
-        if (rest == NULL || strlen(name) != size || strncmp(commands[i]->name, name, size) != 0)
-            continue;
-        if (!found)
-            fprintf(
-                file,
-                "devimg %s: name one of its commands; \"devimg help %s COMMAND\" tells of it:\n",
-                name, name);
-        found = true;
-        fprintf(file, "  devimg %-18s %s\n", commands[i]->name, commands[i]->summary);
+    const struct dvi_command *c = NULL;
+    if (nearest != NULL)
+        return dvi_usage(NULL, "no command %s %s: did you mean \"devimg %s\"?", words[0], words[1],
+                         nearest->name);
+    fprintf(stderr, "devimg %s: ", words[0]);
+    if (count > 1) {
+        fputs("no command ", stderr);
+        dvi_escape(stderr, words[1]);
+    } else {
+        fputs("name one of its commands:", stderr);
+        for (size_t i = 0; (c = dvi_group_next(words[0], &i)) != NULL;)
+            fprintf(stderr, "%s", c->name + strlen(words[0]));
     }
-    return found;
+    fprintf(stderr, " (see devimg help %s)\n", words[0]);
+    return DVI_EXIT_USAGE;
 }
 
 enum dvi_exit dvi_command_unknown(int count, const char *const *words, bool may_be_file)
 {
     const struct dvi_command *nearest = nearest_command(count, words);
-    const char *const before = may_be_file ? "" : "no command ";
-    const char *const behind = may_be_file ? " is neither a command nor a file" : "";
-    if (nearest != NULL && strchr(nearest->name, ' ') != NULL)
-        return dvi_usage(NULL, "no command %s %s: did you mean \"devimg %s\"?", words[0], words[1],
-                         nearest->name);
+    const char *const before = may_be_file ? "\"" : "no command ";
+    const char *const behind = may_be_file ? "\" is neither a command nor a file" : "";
+    if (dvi_is_group(words[0]))
+        return group_lacks(count, words, nearest);
     if (nearest != NULL)
         return dvi_usage(NULL, "%s%s%s: did you mean \"devimg %s\"?", before, words[0], behind,
                          nearest->name);
-    if (dvi_print_group(stderr, words[0]))
-        return DVI_EXIT_USAGE;
     return dvi_usage(NULL, "%s%s%s", before, words[0], behind);
 }
 
@@ -156,7 +178,8 @@ static enum dvi_exit run(const struct dvi_command *command, bool named, int coun
 /* "devimg sycl --help" */
 static bool asks_for_group(int count, char *const *words)
 {
-    return count == 3 && (strcmp(words[2], "--help") == 0 || strcmp(words[2], "-h") == 0);
+    return count == 3 && dvi_is_group(words[1]) &&
+           (strcmp(words[2], "--help") == 0 || strcmp(words[2], "-h") == 0);
 }
 
 int main(int count, char **words)
@@ -175,8 +198,14 @@ int main(int count, char **words)
     if (command != NULL)
         return (int)run(command, true, count - 1 - used, words + 1 + used);
     struct dvi_output out = { .file = stdout };
-    if (asks_for_group(count, words) && dvi_print_group(out.file, words[1]))
+    if (asks_for_group(count, words)) {
+        dvi_print_group(out.file, words[1]);
         return (int)dvi_output_end(&out);
+    }
+    if (count > 2 && dvi_is_group(words[1]) && strcmp(words[2], "help") == 0) {
+        words[2] = words[1]; /* "devimg sycl help detect" is "devimg help sycl detect" */
+        return (int)run(&dvi_command_help, true, count - 2, words + 2);
+    }
     if (words[1][0] == '-' || is_path(words[1])) /* devimg FILE... is devimg list FILE... */
         return (int)run(&dvi_command_list, false, count - 1, words + 1);
     return (int)dvi_command_unknown(count - 1, first, true);

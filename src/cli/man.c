@@ -37,7 +37,7 @@ static void man_paragraphs(FILE *file, const char *text)
     putc('\n', file);
 }
 
-static void man_option(FILE *file, const struct dvi_option *o)
+static void man_option(FILE *file, const struct dvi_command *command, const struct dvi_option *o)
 {
     fputs(".TP\n", file);
     if (o->letter != 0)
@@ -51,17 +51,40 @@ static void man_option(FILE *file, const struct dvi_option *o)
         fputs("\\fR", file);
     }
     putc('\n', file);
-    roff_text(file, o->help);
+    roff_text(file, dvi_option_help(command, o));
     putc('\n', file);
 }
 
-static void man_end(FILE *file)
+static void man_exits(FILE *file, const struct dvi_command *command)
 {
     fputs(".SH EXIT STATUS\n", file);
-    roff_text(file, dvi_exit_text);
-    fputs("\n.SH ENVIRONMENT\n.TP\n.B DEVIMG_JOBS\nThe number of workers where \\fB\\-j\\fR is not "
-          "given.\n.TP\n.B NO_COLOR\nSet and not empty: no colours unless asked for.\n",
-          file);
+    for (int status = 0; status < DVI_EXITS; status++) {
+        const char *text = dvi_exit_text(command, status);
+        if (text == NULL)
+            continue;
+        fprintf(file, ".TP\n.B %d\n", status);
+        roff_text(file, text);
+        putc('\n', file);
+    }
+    if (command != NULL && command->skipped != NULL) {
+        fprintf(file, ".TP\n.B %d\n", (int)DVI_EXIT_SKIPPED);
+        roff_text(file, command->skipped);
+        putc('\n', file);
+    }
+}
+
+/* The variables of the options that the command takes. */
+static void man_environment(FILE *file, const struct dvi_command *command)
+{
+    const bool jobs = command == NULL || dvi_option_of(command, DVI_OPTION_JOBS) != NULL;
+    const bool color = command == NULL || dvi_option_of(command, DVI_OPTION_COLOR) != NULL;
+    if (jobs || color)
+        fputs(".SH ENVIRONMENT\n", file);
+    if (jobs)
+        fputs(".TP\n.B DEVIMG_JOBS\nThe number of workers where \\fB\\-j\\fR is not given.\n",
+              file);
+    if (color)
+        fputs(".TP\n.B NO_COLOR\nSet and not empty: no colours unless asked for.\n", file);
 }
 
 /* "sycl\-detect" of "sycl detect" */
@@ -83,14 +106,14 @@ static void man_command(FILE *file, const struct dvi_command *command)
     page_name(file, command);
     fputs(" \\- ", file);
     roff_text(file, command->summary);
-    fprintf(file, "\n.SH SYNOPSIS\n.B devimg %s\n[\\fIOPTION\\fR]... ", command->name);
+    fprintf(file, "\n.SH SYNOPSIS\n.B devimg %s\n[\\fIOPTION\\fR]...%s", command->name,
+            command->words[0] != '\0' ? " " : "");
     roff_text(file, command->words);
     fputs("\n.SH DESCRIPTION\n", file);
     man_paragraphs(file, command->text);
     fputs(".SH OPTIONS\n", file);
     for (size_t i = 0; (o = dvi_option_at(command, i)) != NULL; i++)
-        if (dvi_option_listed(command, o))
-            man_option(file, o);
+        man_option(file, command, o);
     fputs(".SH EXAMPLES\n", file);
     for (const char *at = command->examples; dvi_next_example(&at, &e);) {
         fputs(".TP\n.B ", file);
@@ -99,7 +122,31 @@ static void man_command(FILE *file, const struct dvi_command *command)
         roff(file, e.text, (size_t)e.text_size);
         putc('\n', file);
     }
-    man_end(file);
+    man_exits(file, command);
+    man_environment(file, command);
+    fputs(".SH SEE ALSO\n.BR devimg (1)\n", file);
+}
+
+/* An entry of a list of commands: the page of one. */
+static void man_entry(FILE *file, const struct dvi_command *command)
+{
+    fputs(".TP\n.BR devimg\\-", file);
+    page_name(file, command);
+    fputs(" (1)\n", file);
+    roff_text(file, command->summary);
+    putc('\n', file);
+}
+
+void dvi_print_group_man(FILE *file, const char *name)
+{
+    const struct dvi_command *c = NULL;
+    fprintf(file, ".TH DEVIMG\\-%s 1 \"\" \"devimg %s\" \"User Commands\"\n", name, DEVIMG_VERSION);
+    fprintf(file,
+            ".SH NAME\ndevimg\\-%s \\- the commands of this group\n.SH SYNOPSIS\n.B devimg %s\n"
+            "\\fICOMMAND\\fR [\\fIOPTION\\fR]... [\\fIARGUMENT\\fR]...\n.SH COMMANDS\n",
+            name, name);
+    for (size_t i = 0; (c = dvi_group_next(name, &i)) != NULL;)
+        man_entry(file, c);
     fputs(".SH SEE ALSO\n.BR devimg (1)\n", file);
 }
 
@@ -113,14 +160,10 @@ static void man_overview(FILE *file)
           "an object, library, executable or archive carries. No GPU, driver or vendor toolkit is "
           "needed. A first word that is no command is a file to list.\n.SH COMMANDS\n",
           file);
-    for (size_t i = 0; (c = dvi_command_at(i)) != NULL; i++) {
-        fputs(".TP\n.BR devimg\\-", file);
-        page_name(file, c);
-        fputs(" (1)\n", file);
-        roff_text(file, c->summary);
-        putc('\n', file);
-    }
-    man_end(file);
+    for (size_t i = 0; (c = dvi_command_at(i)) != NULL; i++)
+        man_entry(file, c);
+    man_exits(file, NULL);
+    man_environment(file, NULL);
 }
 
 void dvi_print_man(FILE *file, const struct dvi_command *command)

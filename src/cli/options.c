@@ -18,7 +18,7 @@ static const struct dvi_option shared[] = {
     { DVI_OPTION_COLOR, "color", 0, DVI_VALUE_CHOICE, "auto|always|never",
       "colours: on a terminal unless NO_COLOR is set (default), always, never", NULL },
     { DVI_OPTION_QUIET, "quiet", 'q', DVI_VALUE_NONE, NULL,
-      "only the first line of each file", NULL },
+      NULL, NULL },
     { DVI_OPTION_VERBOSE, "verbose", 'v', DVI_VALUE_NONE, NULL,
       "fold nothing", NULL },
     { DVI_OPTION_HELP, "help", 'h', DVI_VALUE_NONE, NULL,
@@ -45,23 +45,43 @@ static const struct dvi_option reading[] = {
 /* clang-format on */
 enum { SHARED = sizeof shared / sizeof *shared, READING = sizeof reading / sizeof *reading };
 
-const struct dvi_option *dvi_option_at(const struct dvi_command *command, size_t index)
+/* Whether a command takes a shared option as it is. */
+static bool takes(const struct dvi_command *command, const struct dvi_option *option)
 {
-    const size_t own = command != NULL ? command->option_count : 0;
-    const size_t read = command != NULL && command->reads_files ? READING : 0;
-    if (index < own)
-        return &command->options[index];
-    index -= own;
-    if (index < SHARED)
-        return &shared[index];
-    index -= SHARED;
-    return index < read ? &reading[index] : NULL;
+    for (size_t i = 0; i < command->option_count; i++)
+        if (command->options[i].id == option->id)
+            return false; /* it has its own */
+    return (command->unlisted & DVI_UNLISTED(option->id)) == 0;
 }
 
-bool dvi_option_listed(const struct dvi_command *command, const struct dvi_option *option)
+const struct dvi_option *dvi_option_at(const struct dvi_command *command, size_t index)
 {
-    return command == NULL || option->id >= DVI_OPTION_OWN || option->id == DVI_OPTION_POLICY_KEY ||
-           (command->unlisted & DVI_UNLISTED(option->id)) == 0;
+    if (index < command->option_count)
+        return &command->options[index];
+    index -= command->option_count;
+    for (size_t i = 0; i < SHARED + (command->reads_files ? READING : 0); i++) {
+        const struct dvi_option *o = i < SHARED ? &shared[i] : &reading[i - SHARED];
+        if (takes(command, o) && index-- == 0)
+            return o;
+    }
+    return NULL;
+}
+
+const struct dvi_option *dvi_option_of(const struct dvi_command *command, int id)
+{
+    const struct dvi_option *o = NULL;
+    for (size_t i = 0; (o = dvi_option_at(command, i)) != NULL; i++)
+        if (o->id == id)
+            return o;
+    return NULL;
+}
+
+const char *dvi_option_help(const struct dvi_command *command, const struct dvi_option *option)
+{
+    if (option->help != NULL)
+        return option->help;
+    return command->reads_files ? "only the first line of each file" /* --quiet */
+                                : "only the first line of the answer";
 }
 
 enum dvi_exit dvi_usage(const struct dvi_command *command, const char *format, ...)
@@ -130,7 +150,15 @@ static bool value_fits(const struct dvi_command *command, struct dvi_setting *s)
     switch (o->value) {
     case DVI_VALUE_NONE:
     case DVI_VALUE_TEXT:
-    case DVI_VALUE_FILE: return true;
+    case DVI_VALUE_PORTABLE: return true;
+    case DVI_VALUE_WORD:
+    case DVI_VALUE_FILE:
+    case DVI_VALUE_RULES:
+    case DVI_VALUE_PARTS:
+        if (s->text[0] != '\0')
+            return true;
+        dvi_usage(command, "--%s \"\": expected %s", o->name, o->shown);
+        return false;
     case DVI_VALUE_CHOICE:
         if (one_of(o->shown, s->text))
             return true;
@@ -253,6 +281,10 @@ static bool parse_letters(struct dvi_line *line, const char *word, struct words 
 
 static bool add_word(struct dvi_line *line, const char *word)
 {
+    if (word[0] == '\0' && line->command->completes_files) {
+        dvi_usage(line->command, "\"\": a file has a name");
+        return false;
+    }
     const char **added = DVI_ADD(&line->words);
     if (added == NULL) {
         fputs("devimg: out of memory\n", stderr);

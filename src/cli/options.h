@@ -12,12 +12,17 @@
 /** What an option's value may be; checked while the line is parsed. */
 enum dvi_value {
     DVI_VALUE_NONE, /* a switch */
-    DVI_VALUE_TEXT,
-    DVI_VALUE_FILE,   /* as TEXT; a shell completes file names */
-    DVI_VALUE_CHOICE, /* one of the words of `shown` between '|' */
-    DVI_VALUE_INDEX,  /* a decimal number from 0 to UINT32_MAX - 1 */
-    DVI_VALUE_COUNT,  /* a decimal number from 1 to UINT32_MAX */
-    DVI_VALUE_SIZE    /* a number of bytes from 1, with K, M or G for binary units */
+    DVI_VALUE_TEXT, /* also an empty one */
+    DVI_VALUE_WORD, /* as TEXT, and not empty */
+    /* as WORD; a shell completes ... */
+    DVI_VALUE_FILE,     /* ... file names */
+    DVI_VALUE_RULES,    /* ... names of rules, with "=" behind them where `shown` has one */
+    DVI_VALUE_PARTS,    /* ... what sycl doctor looks at */
+    DVI_VALUE_PORTABLE, /* ... portable targets; may be empty, as TEXT */
+    DVI_VALUE_CHOICE,   /* one of the words of `shown` between '|' */
+    DVI_VALUE_INDEX,    /* a decimal number from 0 to UINT32_MAX - 1 */
+    DVI_VALUE_COUNT,    /* a decimal number from 1 to UINT32_MAX */
+    DVI_VALUE_SIZE      /* a number of bytes from 1, with K, M or G for binary units */
 };
 
 /** Options of every command, then those of one. */
@@ -40,6 +45,9 @@ enum dvi_option_id {
 };
 
 #define DVI_UNLISTED(id) (1U << (id)) /* of the shared ones */
+
+/** What each exit status says of a command. */
+enum { DVI_EXITS = DVI_EXIT_UNREADABLE + 1 };
 
 struct dvi_option {
     int id;
@@ -76,11 +84,13 @@ struct dvi_command {
     bool completes_files; /* its words are files */
     const char *summary;  /* one line, no full stop */
     const char *text;     /* paragraphs between empty lines; each one line in the source */
-    const struct dvi_option *options; /* its own */
+    const struct dvi_option *options; /* its own; one with the id of a shared one replaces that */
     size_t option_count;
     bool reads_files;  /* takes the options about limits and workers */
-    unsigned unlisted; /* DVI_UNLISTED() of shared options that it takes and that change nothing */
-    const char *examples; /* lines "COMMAND\tWHAT IT DOES" */
+    unsigned unlisted; /* DVI_UNLISTED() of shared options that would change nothing: not taken */
+    const char *exits[DVI_EXITS]; /* as the table of its page; NULL: it never ends so */
+    const char *skipped;          /* what status 77 means; NULL: it never ends so */
+    const char *examples;         /* lines "COMMAND\tWHAT IT DOES" */
     enum dvi_exit (*run)(struct dvi_line *line);
     /* instead of `run` when the line is wrong and that was said; NULL: nothing to do */
     void (*refused)(const struct dvi_line *line);
@@ -94,19 +104,22 @@ struct dvi_command {
 const struct dvi_command *dvi_command_at(size_t index);
 /** The command that the first of `count` words name, `*used` of them; NULL: no such command. */
 const struct dvi_command *dvi_command_find(int count, const char *const *words, int *used);
-/** "devimg: no command NAME: did you mean ...", or the commands of a group ("sycl"), on stderr;
- *  returns DVI_EXIT_USAGE. */
+/** "devimg: no command NAME: did you mean ...", or that a group ("sycl") needs one of its commands
+ *  behind it, which are listed, on stderr; returns DVI_EXIT_USAGE. */
 enum dvi_exit dvi_command_unknown(int count, const char *const *words, bool may_be_file);
-/** The commands of a group ("sycl"); false: there is no such group. */
-bool dvi_print_group(FILE *file, const char *name);
+/** Whether some commands have `name` ("sycl") for their first word. */
+bool dvi_is_group(const char *name);
+/** The next command of the group from `*index` on, behind which that moves; NULL: no more. */
+const struct dvi_command *dvi_group_next(const char *name, size_t *index);
 /** Bytes of the first word of a command's name, and the second word; NULL where it has one. */
 size_t dvi_command_group(const struct dvi_command *command, const char **rest);
 
-/** The options of a command, its own first; NULL past the end. `command` NULL: the shared ones. */
+/** The options that a command takes, its own first; NULL past the end. */
 const struct dvi_option *dvi_option_at(const struct dvi_command *command, size_t index);
-
-/** Whether help, man page and completion name it; `command` NULL: yes. */
-bool dvi_option_listed(const struct dvi_command *command, const struct dvi_option *option);
+/** The one with that id, or NULL. */
+const struct dvi_option *dvi_option_of(const struct dvi_command *command, int id);
+/** What it does in this command. */
+const char *dvi_option_help(const struct dvi_command *command, const struct dvi_option *option);
 
 /**
  * Parse the words after the command's name: options and words may mix, "--" ends the options.
@@ -129,14 +142,18 @@ enum dvi_exit dvi_line_targets(const struct dvi_line *line, int id, struct dvi_t
  *  order. What is wrong was said. */
 enum dvi_exit dvi_line_policy(const struct dvi_line *line, int file_id,
                               struct devimg_policy *policy);
-/** A policy that cannot be understood is wrong usage; one that cannot be read is not. */
+/** A policy, or a list that an option names, that cannot be understood is wrong usage; one that
+ *  cannot be read is not. */
 enum dvi_exit dvi_policy_exit(const struct devimg_error *err);
+/** Say it, and what it means for the exit status. */
+enum dvi_exit dvi_complain_of_list(const struct devimg_error *err);
 /** "devimg check: TEXT (see devimg help check)" on stderr; returns DVI_EXIT_USAGE. */
 enum dvi_exit dvi_usage(const struct dvi_command *command, const char *format, ...)
     DVI_PRINTF(2, 3);
 
-/** What exit statuses mean, for help and man pages. */
-extern const char dvi_exit_text[];
+/** What an exit status means, for help and man pages; NULL: the command never ends so. `command`
+ *  NULL: of all commands. */
+const char *dvi_exit_text(const struct dvi_command *command, int status);
 
 /** A line "COMMAND\tTEXT" of a command's examples, in its text. */
 struct dvi_example {
@@ -148,8 +165,11 @@ bool dvi_next_example(const char **at, struct dvi_example *out);
 
 void dvi_print_overview(FILE *file);
 void dvi_print_help(FILE *file, const struct dvi_command *command);
+/** The commands of a group. */
+void dvi_print_group(FILE *file, const char *name);
 /** roff; `command` NULL: devimg(1) itself. */
 void dvi_print_man(FILE *file, const struct dvi_command *command);
+void dvi_print_group_man(FILE *file, const char *name);
 /** @return false: no such shell. */
 bool dvi_print_completion(FILE *file, const char *shell);
 

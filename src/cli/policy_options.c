@@ -11,7 +11,7 @@ enum dvi_exit dvi_policy_exit(const struct devimg_error *err)
     return wrong ? DVI_EXIT_USAGE : DVI_EXIT_UNREADABLE;
 }
 
-static enum dvi_exit complain(const struct devimg_error *err)
+enum dvi_exit dvi_complain_of_list(const struct devimg_error *err)
 {
     dvi_complain(err);
     return dvi_policy_exit(err);
@@ -36,7 +36,7 @@ static enum dvi_exit refuse(const struct dvi_line *line, const struct dvi_option
 {
     const bool of_option = strcmp(err->source, option->key) == 0 || err->source[0] == '\0';
     if (dvi_policy_exit(err) != DVI_EXIT_USAGE || !of_option) /* or a file that the option names */
-        return complain(err);
+        return dvi_complain_of_list(err);
     return dvi_usage(line->command, "--%s: %s", option->name, without_key(err->text, option->key));
 }
 
@@ -46,7 +46,7 @@ enum dvi_exit dvi_line_policy(const struct dvi_line *line, int file_id,
     struct devimg_error err = { 0 };
     const struct dvi_setting *file = dvi_line_get(line, file_id);
     if (file != NULL && devimg_policy_load(policy, file->text, &err) != DEVIMG_OK)
-        return complain(&err);
+        return dvi_complain_of_list(&err);
     for (size_t i = 0; i < line->settings.count; i++) {
         const struct dvi_setting *s = &line->settings.items[i];
         if (s->option->key != NULL &&

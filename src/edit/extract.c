@@ -11,6 +11,7 @@
 
 struct devimg_extraction {
     struct dvi_folder folder;
+    const char *path; /* of the folder */
     struct devimg_extract_opts opts;
     struct dvi_arena arena;
     struct dvi_prefixes prefixes;
@@ -24,7 +25,7 @@ struct job {
     const char *const *prefixes; /* of each item */
     uint32_t item_count;
     const struct devimg_error *refusal; /* a budget is used up: nothing of it is read */
-    enum devimg_status failure;         /* NOMEM: an item could not even be told */
+    enum devimg_status failure;         /* NOMEM: all of the extraction ends */
 };
 
 struct extracting {
@@ -90,7 +91,8 @@ static bool know_item(struct writing *w, struct devimg_extracted *item, struct d
         read_by = dvi_image_format_of(bytes);
         if (read_by != NULL) {
             facts.format = read_by->format;
-            (void)read_by->facts(bytes, &w->worker->arena, &facts, NULL); /* damaged or not */
+            if (read_by->facts(bytes, &w->worker->arena, &facts, NULL) == DEVIMG_NOMEM)
+                return false; /* damaged or not is all one */
         }
         item->format = facts.format;
     }
@@ -161,6 +163,10 @@ static void write_item(struct writing *w, struct devimg_extracted *item, struct 
     const enum devimg_status status =
         dvi_folder_write(&extraction->folder, item->name, extraction->opts.force != 0, fill,
                          &content, &taken, &error);
+    if (status == DEVIMG_NOMEM) {
+        w->job->failure = status;
+        return;
+    }
     if (status != DEVIMG_OK) {
         fail_item(w, item, status, taken, &error);
         return;
@@ -183,6 +189,8 @@ static void give(struct dvi_bytes_sink *sink, uint32_t index, struct dvi_view by
 static void fail_rest(struct writing *w, const struct dvi_described *described,
                       enum devimg_status ended, const struct devimg_error *end)
 {
+    if (ended == DEVIMG_NOMEM) /* that says nothing of the image */
+        w->job->failure = ended;
     for (uint32_t i = 0; i < w->job->item_count; i++) {
         struct devimg_extracted *item = &w->job->items[i];
         struct devimg_error error = *end;
@@ -381,8 +389,12 @@ enum devimg_status devimg_extraction_new(const char *folder, const struct devimg
     if (given > 0)
         memcpy(&extraction->opts, opts,
                given < sizeof extraction->opts ? given : sizeof extraction->opts);
-    const enum devimg_status status = dvi_folder_open(folder, &extraction->folder, err);
+    extraction->path = dvi_arena_copy(&extraction->arena, folder);
+    const enum devimg_status status = extraction->path != NULL
+                                          ? dvi_folder_open(folder, &extraction->folder, err)
+                                          : dvi_fail_memory(err, folder);
     if (status != DEVIMG_OK) {
+        dvi_arena_free(&extraction->arena);
         free(extraction);
         return status;
     }
@@ -405,7 +417,7 @@ void devimg_extraction_free(struct devimg_extraction *extraction)
 {
     if (extraction == NULL)
         return;
-    dvi_folder_close(&extraction->folder);
+    dvi_folder_end(&extraction->folder, extraction->path);
     dvi_prefixes_free(&extraction->prefixes);
     DVI_LIST_FREE(&extraction->items);
     dvi_arena_free(&extraction->arena);

@@ -4,6 +4,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/limits.h"
+
 #define DVI_IMAGE(name) extern const struct dvi_image_format dvi_image_##name;
 #include "image/images.def"
 #undef DVI_IMAGE
@@ -25,9 +27,14 @@ const struct dvi_image_format *dvi_image_format_of(struct dvi_view image)
 enum devimg_status dvi_kernel_add(struct dvi_kernel_sink *sink, struct dvi_view name,
                                   struct devimg_kernel **out, struct devimg_error *err)
 {
-    if (sink->kernels.count >= sink->most)
-        return dvi_fail(err, DEVIMG_LIMIT, name, 0, "more than %" PRIu64 " kernels (max-kernels)",
-                        sink->most);
+    if (name.size > DVI_MOST_KERNEL_NAME)
+        return dvi_fail(err, DEVIMG_MALFORMED, name, 0,
+                        "kernel name of %zu bytes: at most %d are read", name.size,
+                        DVI_MOST_KERNEL_NAME);
+    if ((sink->so_far != NULL ? atomic_fetch_add(sink->so_far, 1) : sink->kernels.count) >=
+        sink->most)
+        return dvi_fail_plain(err, DEVIMG_LIMIT, "kernels", /* of which image, threads decide */
+                              "more than %" PRIu64 " kernels (max-kernels)", sink->most);
     const char *text = dvi_arena_text(sink->arena, name);
     struct devimg_kernel *kernel = text != NULL ? DVI_ADD(&sink->kernels) : NULL;
     if (kernel == NULL)

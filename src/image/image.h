@@ -28,13 +28,15 @@ struct dvi_image_facts {
 
 /** Where kernels go: filled by one worker, merged in order by the caller. */
 struct dvi_kernel_sink {
-    struct dvi_arena *arena; /* for names */
-    uint64_t most;           /* kernels still allowed: LIMIT past it */
-    _Atomic uint64_t *text;  /* bytes of YAML read of this file so far; NULL: not counted */
+    struct dvi_arena *arena;  /* for names */
+    uint64_t most;            /* kernels of the file: LIMIT past it */
+    _Atomic uint64_t *so_far; /* kernels of the file; NULL: those of this sink */
+    _Atomic uint64_t *text;   /* bytes of YAML read of this file so far; NULL: not counted */
     DVI_LIST(struct devimg_kernel) kernels;
 };
 
-/** A kernel with every number unknown, added to the sink. LIMIT, NOMEM. */
+/** A kernel with every number unknown, added to the sink. MALFORMED: its name is longer than
+ *  DVI_MOST_KERNEL_NAME; LIMIT, NOMEM. */
 DEVIMG_CHECKED enum devimg_status dvi_kernel_add(struct dvi_kernel_sink *sink, struct dvi_view name,
                                                  struct devimg_kernel **out,
                                                  struct devimg_error *err);

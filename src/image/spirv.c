@@ -15,7 +15,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-enum { MAGIC = 0x07230203, HEADER_SIZE = 20 };
+enum { MAGIC = 0x07230203, HEADER_SIZE = 20, MOST_EXTENSION = 4096, MOST_LISTED = 4096 };
 enum opcode {
     OP_EXTENSION = 10,
     OP_MEMORY_MODEL = 14,
@@ -96,7 +96,7 @@ static inline enum devimg_status next(struct module *m, struct instruction *out,
 
 /* END at the first OpFunction or at the end of the module. */
 static inline enum devimg_status next_of_preamble(struct module *m, struct instruction *out,
-                                           struct devimg_error *err)
+                                                  struct devimg_error *err)
 {
     DVI_TRY(next(m, out, err));
     if (out->opcode != OP_FUNCTION)
@@ -159,6 +159,10 @@ static enum devimg_status add_extension(const struct module *m, const struct ins
 {
     struct dvi_view text = { 0 };
     DVI_TRY(text_operand(m, i, 1, arena, &text, err));
+    if (text.size > MOST_EXTENSION)
+        return dvi_fail(err, DEVIMG_MALFORMED, m->words, i->at,
+                        "SPIR-V extension name of %zu bytes: at most %d are read", text.size,
+                        (int)MOST_EXTENSION);
     const char **added = DVI_ADD(out);
     const char *copy = dvi_arena_text(arena, text);
     if (added == NULL || copy == NULL)
@@ -175,6 +179,9 @@ static enum devimg_status read_facts(struct module *m, struct dvi_arena *arena,
     enum devimg_status status;
     uint64_t kernel_count = 0;
     while ((status = next_of_preamble(m, &i, err)) == DEVIMG_OK) {
+        if (capabilities->count + extensions->count > MOST_LISTED)
+            return dvi_fail(err, DEVIMG_MALFORMED, m->words, i.at,
+                            "more than %d capabilities and extensions", (int)MOST_LISTED);
         if (i.opcode == OP_CAPABILITY) {
             uint32_t *added = DVI_ADD(capabilities);
             if (added == NULL)

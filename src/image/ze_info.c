@@ -21,6 +21,8 @@
 #include <string.h>
 #include <yaml.h>
 
+#include "base/yaml.h"
+
 enum { MOST_DEPTH = 16, MOST_SIZE = 64 << 20, MOST_OF_FILE = 512 << 20, FIRST_WITH_ALL_SIZES = 50 };
 
 enum place { OTHER, ROOT, KERNELS, KERNEL, ENVIRONMENT, ATTRIBUTES, BUFFERS, BUFFER };
@@ -285,20 +287,6 @@ static enum devimg_status read_events(struct reader *r, struct devimg_error *err
     return DEVIMG_OK;
 }
 
-/* libyaml compares each %TAG directive with all before it, and IGC writes none. */
-static bool has_many_directives(struct dvi_view text)
-{
-    enum { MOST = 8 };
-    static const char directive[] = "%TAG";
-    for (int count = 0; count <= MOST; count++) {
-        const uint8_t *at = memmem(text.data, text.size, directive, sizeof directive - 1);
-        if (at == NULL)
-            return false;
-        text = dvi_from(text, (uint64_t)(at - text.data) + sizeof directive - 1);
-    }
-    return true;
-}
-
 enum devimg_status dvi_ze_info_kernels(struct dvi_view text, struct dvi_kernel_sink *sink,
                                        struct devimg_error *err)
 {
@@ -310,7 +298,7 @@ enum devimg_status dvi_ze_info_kernels(struct dvi_view text, struct dvi_kernel_s
     if (sink->text != NULL && atomic_fetch_add(sink->text, text.size) > MOST_OF_FILE - text.size)
         return dvi_fail_plain(err, DEVIMG_LIMIT, "kernels", /* of which image, threads decide */
                               "more than %d MiB of .ze_info in one file", MOST_OF_FILE >> 20);
-    if (has_many_directives(text))
+    if (dvi_yaml_has_many_directives(text))
         return dvi_fail(err, DEVIMG_MALFORMED, text, 0, ".ze_info with many %%TAG directives");
     struct reader r = { .text = text, .sink = sink };
     r.key = dvi_view_of(r.key_bytes, 0, text.source);

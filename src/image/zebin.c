@@ -32,7 +32,8 @@ enum {
     NOTE_CORE = 2,
     NOTE_VERSION = 4,
     NOTE_CONFIG = 6,
-    MOST_NOTES = 64
+    MOST_NOTES = 64,
+    MOST_VERSION = 64 /* bytes */
 };
 static const char owner[] = "IntelGT";
 static const uint32_t config_reserved = 0x3fc0; /* bits 13:6 */
@@ -72,6 +73,10 @@ static enum devimg_status take_note(uint32_t type, struct dvi_view data, struct 
     case NOTE_FAMILY: return note_u32(data, "1 (product family)", &out->product_family, err);
     case NOTE_CORE: return note_u32(data, "2 (core family)", &out->core_family, err);
     case NOTE_VERSION:
+        if (data.size > MOST_VERSION)
+            return dvi_fail(err, DEVIMG_MALFORMED, data, 0,
+                            "IntelGT note 4 (version) of %zu bytes: at most %d are read", data.size,
+                            (int)MOST_VERSION);
         out->version = dvi_arena_text(arena, data);
         return out->version != NULL ? DEVIMG_OK : dvi_fail_memory(err, data.source);
     case NOTE_CONFIG:

@@ -186,13 +186,88 @@ static const char *note_of_core_family(struct describing *d, const struct dvi_im
                             facts->core_family, names, used > 0 ? ")" : "", stepping);
 }
 
-/* Name what the code is for: by its own IP version, else its member name, else its family. */
+static bool is_native(enum devimg_format format)
+{
+    return format == DEVIMG_FORMAT_ZEBIN || format == DEVIMG_FORMAT_PATCHTOKEN;
+}
+
+/* A member of an ocloc archive that is named after a target: native code is to stand there. */
+static bool is_target_member(const struct devimg_image *image)
+{
+    return image->parent != DEVIMG_NONE && strcmp(image->bundle, "ocloc") == 0 &&
+           image->entry_id != NULL && strcmp(image->entry_id, "generic_ir") != 0;
+}
+
+/* The GPU that the container names apart from the image: "64.dg2" of an ocloc archive, the arch of
+ * an offload binary or a SYCLBIN. */
+static const struct devimg_target *target_of_container(const struct dvi_placed *placed,
+                                                       const struct devimg_image *image)
+{
+    const struct devimg_target *row = devimg_target_find(placed->arch);
+    if (is_target_member(image) && strlen(image->entry_id) > 3)
+        row = devimg_target_find(image->entry_id + 3);
+    return row != NULL &&
+                   (row->ip_version != DEVIMG_UNKNOWN || row->product_family != DEVIMG_UNKNOWN)
+               ? row
+               : NULL;
+}
+
+/* Does the image state another GPU than the one its container names? A generic name ("dg2") stands
+ * for its product family. */
+static bool contradicts(const struct dvi_image_facts *facts, const struct devimg_target *named)
+{
+    uint64_t family = facts->product_family;
+    if (facts->ip_version != DEVIMG_UNKNOWN) {
+        const struct devimg_target *row = dvi_target_of_ip_or_former(facts->ip_version);
+        if (dvi_target_has_ip(named, facts->ip_version))
+            return false;
+        if (strcmp(named->kind, "generic") != 0)
+            return true;
+        family = row != NULL ? row->product_family : DEVIMG_UNKNOWN;
+    }
+    return family != DEVIMG_UNKNOWN && named->product_family != DEVIMG_UNKNOWN &&
+           family != named->product_family;
+}
+
+static enum devimg_status refuse_label(const struct devimg_image *image,
+                                       const struct dvi_placed *placed,
+                                       const struct dvi_image_facts *facts, struct dvi_view bytes,
+                                       struct devimg_error *err)
+{
+    char text[24];
+    const char *is_for = image->target != NULL ? image->target : "another GPU";
+    if (facts->ip_version != DEVIMG_UNKNOWN) {
+        dvi_ip_text(facts->ip_version, text);
+        is_for = text;
+    }
+    if (is_target_member(image))
+        return dvi_fail(err, DEVIMG_MALFORMED, bytes, 0,
+                        "ocloc archive member \"%s\" holds an image for %s", image->entry_id,
+                        is_for);
+    return dvi_fail(err, DEVIMG_MALFORMED, bytes, 0,
+                    "%s entry of arch \"%s\" holds an image for %s", image->bundle, placed->arch,
+                    is_for);
+}
+
+/* Name what the code is for: by its own IP version, else by what its container says, else by its
+ * family. */
 static enum devimg_status name_target(struct describing *d, struct devimg_image *image,
+                                      const struct dvi_placed *placed,
                                       const struct dvi_image_facts *facts, struct dvi_view bytes,
                                       struct devimg_error *err)
 {
+    if (is_target_member(image) && !is_native(image->format)) {
+        image->target = facts->target;
+        return dvi_fail(err, DEVIMG_MALFORMED, bytes, 0,
+                        "ocloc archive member \"%s\" holds %s, no native code", image->entry_id,
+                        devimg_format_name(image->format));
+    }
     const uint64_t member_ip =
-        image->parent != DEVIMG_NONE ? ip_of_member(image->entry_id) : DEVIMG_UNKNOWN;
+        is_target_member(image) ? ip_of_member(image->entry_id) : DEVIMG_UNKNOWN;
+    const struct devimg_target *named = is_native(image->format) && member_ip == DEVIMG_UNKNOWN
+                                            ? target_of_container(placed, image)
+                                            : NULL;
+    const bool refused = named != NULL && contradicts(facts, named);
     image->ip_version = facts->ip_version != DEVIMG_UNKNOWN ? facts->ip_version : member_ip;
     const struct devimg_target *target = NULL;
     if (image->ip_version != DEVIMG_UNKNOWN) {
@@ -202,9 +277,8 @@ static enum devimg_status name_target(struct describing *d, struct devimg_image 
             dvi_ip_text(image->ip_version, text);
             image->target = dvi_arena_copy(&d->worker->arena, text);
         }
-    } else if (image->parent != DEVIMG_NONE && image->entry_id != NULL &&
-               strlen(image->entry_id) > 3) {
-        target = devimg_target_find(image->entry_id + 3); /* "64.dg2" */
+    } else if (!refused) {
+        target = named;
     }
     if (target == NULL && image->target == NULL) {
         target = target_of_family(facts);
@@ -217,13 +291,9 @@ static enum devimg_status name_target(struct describing *d, struct devimg_image 
         image->target = target->name;
     else if (image->target == NULL)
         image->target = facts->target;
-    if (facts->ip_version != DEVIMG_UNKNOWN && member_ip != DEVIMG_UNKNOWN &&
-        facts->ip_version != member_ip) {
-        char text[24];
-        dvi_ip_text(facts->ip_version, text);
-        return dvi_fail(err, DEVIMG_MALFORMED, bytes, 0,
-                        "ocloc archive member \"%s\" holds an image for %s", image->entry_id, text);
-    }
+    if (refused || (facts->ip_version != DEVIMG_UNKNOWN && member_ip != DEVIMG_UNKNOWN &&
+                    facts->ip_version != member_ip))
+        return refuse_label(image, placed, facts, bytes, err);
     return DEVIMG_OK;
 }
 
@@ -241,34 +311,80 @@ static enum devimg_status keep_names(struct describing *d, uint32_t image)
     return DEVIMG_OK;
 }
 
+/* What a reader put into the sink becomes the kernels of the image. */
+static enum devimg_status take_kernels(struct describing *d, uint32_t image,
+                                       struct dvi_kernel_sink *sink)
+{
+    struct dvi_described_image *it = &d->out->images.items[image];
+    enum devimg_status status = DEVIMG_OK;
+    it->first_kernel = (uint32_t)d->out->kernels.count;
+    for (size_t i = 0; i < sink->kernels.count && status == DEVIMG_OK; i++) {
+        struct devimg_kernel *kernel = DVI_ADD(&d->out->kernels);
+        if (kernel == NULL) {
+            status = DEVIMG_NOMEM;
+            break;
+        }
+        *kernel = sink->kernels.items[i];
+        kernel->image = image;
+        it->kernel_count++;
+    }
+    DVI_LIST_FREE(&sink->kernels);
+    return status;
+}
+
+/* An image whose kernels no reader decodes: its container may name them, and that is all that is
+ * known of them. */
+static enum devimg_status take_entries(struct describing *d, const struct dvi_placed *placed,
+                                       uint32_t image, struct devimg_error *err)
+{
+    struct dvi_kernel_sink sink = { .arena = &d->worker->arena, .most = d->file->opts.max_kernels };
+    struct devimg_kernel *kernel = NULL;
+    if (d->depth != DVI_KERNELS || !placed->entries_known ||
+        d->out->images.items[image].image.parent != DEVIMG_NONE)
+        return DEVIMG_OK;
+    for (uint32_t i = 0; i < placed->entry_count - placed->exported_count; i++) {
+        const struct dvi_view name =
+            dvi_view_of(placed->entries[i], strlen(placed->entries[i]), placed->bytes.source);
+        const enum devimg_status status = dvi_kernel_add(&sink, name, &kernel, err);
+        if (status != DEVIMG_OK) {
+            DVI_LIST_FREE(&sink.kernels);
+            return status;
+        }
+    }
+    return take_kernels(d, image, &sink);
+}
+
 static enum devimg_status read_kernels(struct describing *d, uint32_t image,
-                                       const struct dvi_image_format *format, struct dvi_view bytes,
+                                       const struct dvi_image_format *format,
+                                       const struct dvi_placed *placed, struct dvi_view bytes,
                                        struct devimg_error *err)
 {
     struct dvi_kernel_sink sink = { .arena = &d->worker->arena,
                                     .most = d->file->opts.max_kernels,
+                                    .so_far = &d->file->decoded,
                                     .text = &d->file->yaml };
     const enum devimg_status status = format->kernels(bytes, &sink, err);
+    DVI_TRY(take_kernels(d, image, &sink));
     struct dvi_described_image *it = &d->out->images.items[image];
-    it->first_kernel = (uint32_t)d->out->kernels.count;
-    for (size_t i = 0; i < sink.kernels.count; i++) {
-        struct devimg_kernel *kernel = DVI_ADD(&d->out->kernels);
-        if (kernel == NULL) {
-            DVI_LIST_FREE(&sink.kernels);
-            return DEVIMG_NOMEM;
-        }
-        *kernel = sink.kernels.items[i];
-        kernel->image = image;
-        it->kernel_count++;
-    }
-    DVI_LIST_FREE(&sink.kernels);
-    if (status == DEVIMG_END) /* the format's kernels are not decoded: unknown */
-        return DEVIMG_OK;
+    if (status == DEVIMG_END) /* the format's kernels are not decoded */
+        return take_entries(d, placed, image, err);
     if (status == DEVIMG_OK) {
         it->image.kernel_count = it->kernel_count;
         DVI_TRY(keep_names(d, image));
     }
     return keep_of_image(d, status, image, err);
+}
+
+/* OpenMP names the host itself as a device by its triple, behind "openmp-" in bundle sections; what
+ * stands there is an object or a library of the host. NULL: something else. */
+static const char *host_triple(const struct dvi_placed *placed, struct dvi_view bytes)
+{
+    const char *triple = placed->entry_id;
+    if (placed->offload != DEVIMG_OFFLOAD_OPENMP || triple == NULL || !dvi_object_matches(bytes))
+        return NULL;
+    if (strncmp(triple, "openmp-", 7) == 0)
+        triple += 7;
+    return dvi_target_is_host(triple) ? triple : NULL;
 }
 
 static bool is_cpu(const struct devimg_target *label)
@@ -299,14 +415,19 @@ static enum devimg_status describe_code(struct describing *d, uint32_t index,
     struct devimg_image *image = &d->out->images.items[index].image;
     const struct devimg_target *label = target_of_label(placed->entry_id);
     const struct dvi_image_format *format = format_of(placed, label, bytes);
+    if (bytes.size == 0) {
+        (void)dvi_fail(err, DEVIMG_MALFORMED, bytes, 0, "empty: 0 bytes where an image should be");
+        return keep(d, DEVIMG_MALFORMED, index, err);
+    }
+    const char *host = format == NULL ? host_triple(placed, bytes) : NULL;
     if (format == NULL) {
-        image->target = label != NULL ? label->name : placed->arch;
-        if (placed->no_code || is_cpu(label)) {
+        image->target = host != NULL ? host : label != NULL ? label->name : placed->arch;
+        if (placed->no_code || is_cpu(label) || host != NULL) {
             image->note = note_both(d, image->note,
                                     placed->no_code ? "addresses of kernels that are code of the "
                                                       "host program"
                                                     : "code for the host's CPU");
-            return DEVIMG_OK;
+            return take_entries(d, placed, index, err);
         }
         const bool known = placed->offload != DEVIMG_OFFLOAD_UNKNOWN &&
                            placed->offload != DEVIMG_OFFLOAD_SYCL && image->target != NULL;
@@ -319,7 +440,8 @@ static enum devimg_status describe_code(struct describing *d, uint32_t index,
                              " (little-endian) are no device image "
                              "that devimg knows",
                              bytes.size, dvi_peek32(bytes, 0));
-        return keep(d, status, index, err);
+        DVI_TRY(keep(d, status, index, err));
+        return known ? take_entries(d, placed, index, err) : DEVIMG_OK;
     }
     struct dvi_image_facts facts = { .format = format->format,
                                      .ip_version = DEVIMG_UNKNOWN,
@@ -337,7 +459,7 @@ static enum devimg_status describe_code(struct describing *d, uint32_t index,
     image->extensions = facts.extensions;
     image->extension_count = facts.extension_count;
     image->note = note_both(d, image->note, facts.note);
-    DVI_TRY(keep_of_image(d, name_target(d, image, &facts, bytes, err), index, err));
+    DVI_TRY(keep_of_image(d, name_target(d, image, placed, &facts, bytes, err), index, err));
     if (image->target == NULL && label != NULL &&
         (image->format == DEVIMG_FORMAT_BITCODE || strcmp(label->kind, "selector") != 0))
         image->target = label->name;
@@ -348,9 +470,11 @@ static enum devimg_status describe_code(struct describing *d, uint32_t index,
     }
     if (image->kernel_count == DEVIMG_UNKNOWN)
         image->kernel_count = facts.kernel_count;
-    if (format->kernels != NULL && (d->depth == DVI_KERNELS || !placed->entries_known))
-        return read_kernels(d, index, format, bytes, err);
-    return DEVIMG_OK;
+    if (format->kernels == NULL)
+        return take_entries(d, placed, index, err);
+    return d->depth == DVI_KERNELS || !placed->entries_known
+               ? read_kernels(d, index, format, placed, bytes, err)
+               : DEVIMG_OK;
 }
 
 static enum devimg_status describe_bytes(struct describing *d, const struct dvi_placed *placed,
@@ -479,9 +603,7 @@ static enum devimg_status describe_row(struct describing *d, const struct dvi_bu
         }
         const struct dvi_view one = bundle->first != NULL ? bundle->first(rest) : rest;
         DVI_TRY(describe_container(d, bundle, placed, one, index, err));
-        rest = dvi_from(rest, one.size);
-        while (rest.size > 0 && rest.data[0] == 0)
-            rest = dvi_from(rest, 1);
+        rest = dvi_behind_zeros(dvi_from(rest, one.size));
     }
     return DEVIMG_OK;
 }
@@ -572,11 +694,13 @@ static enum devimg_status describe(struct describing *d, const struct dvi_placed
                                    struct devimg_error *err)
 {
     struct devimg_error local = { 0 }; /* damage is copied out of it, so it must be there */
+    _Atomic uint64_t named = 0;        /* where nothing is kept of what was counted before */
     d->found = (struct dvi_found){ .arena = &d->worker->arena,
                                    .image = found_inside,
                                    .damage = damage_inside,
                                    .inflate = inflate_inside,
-                                   .names_left = d->file->opts.max_kernels };
+                                   .named = d->depth == DVI_BYTES ? &named : &d->file->named,
+                                   .most_names = d->file->opts.max_kernels };
     d->hand = (struct bytes_at_hand){ .size = placed->bytes.size };
     d->parent = DEVIMG_NONE;
     const enum devimg_status status = describe_bytes(d, placed, placed->bytes, DEVIMG_NONE, &local);

@@ -142,10 +142,6 @@ static enum devimg_status merge_job(struct devimg_file *file, const struct job *
     for (uint32_t i = 0; i < from->images.count; i++)
         DVI_TRY(check_entries(file, job, i, record_name, err));
     for (size_t i = 0; i < from->kernels.count; i++) {
-        if (file->kernels.count >= file->opts.max_kernels)
-            return dvi_fail_plain(err, DEVIMG_LIMIT, record_name,
-                                  "more than %" PRIu32 " kernels (max-kernels)",
-                                  file->opts.max_kernels);
         struct devimg_kernel *kernel = DVI_ADD(&file->kernels);
         if (kernel == NULL)
             return dvi_fail_memory(err, record_name);
@@ -229,11 +225,15 @@ enum devimg_status devimg_read_kernels(struct devimg_file *file, struct devimg_e
         status = dvi_fail_memory(err, file->name);
     } else {
         job_count = list_jobs(file, d.jobs);
+        file->named = file->decoded = 0;
+        for (unsigned w = 0; w < file->opts.threads; w++)
+            d.workers[w].arena.budget = &file->kept;
         dvi_pool_run(job_count, file->opts.threads, decode_one, &d);
         status = merge_all(&d, job_count, err);
         if (status == DEVIMG_OK)
             status = sort_findings(file, findings_before, err);
     }
+    status = dvi_kept_status(file, status, err);
     for (size_t i = 0; i < job_count; i++)
         dvi_described_free(&d.jobs[i].described);
     for (unsigned w = 0; d.workers != NULL && w < file->opts.threads; w++) {

@@ -29,11 +29,14 @@ struct devimg_file {
     DVI_LIST(struct devimg_module) modules;
     DVI_LIST(struct devimg_kernel) kernels;
     DVI_LIST(struct devimg_finding) findings;
-    _Atomic uint64_t inflated;  /* bytes so far, for max_total_inflated_size */
-    _Atomic uint64_t yaml;      /* bytes of .ze_info so far */
-    _Atomic uint32_t described; /* images so far, also those not merged yet: for max_images */
-    uint32_t members;           /* archive members so far, for max_members */
-    uint64_t member_names;      /* bytes of their names */
+    _Atomic uint64_t inflated;    /* bytes so far, for max_total_inflated_size */
+    _Atomic uint64_t yaml;        /* bytes of .ze_info so far */
+    _Atomic uint32_t described;   /* images so far, also those not merged yet: for max_images */
+    _Atomic uint64_t named;       /* names in tables of entries so far: for max_kernels */
+    _Atomic uint64_t decoded;     /* kernels so far, also those not merged yet: for max_kernels */
+    struct dvi_arena_budget kept; /* by all arenas of the file: DVI_MOST_KEPT_MIB */
+    uint32_t members;             /* archive members so far, for max_members */
+    uint64_t member_names;        /* bytes of their names */
     bool kernels_read;
     bool cut_said; /* a finding says that the file was cut while it was read */
 };
@@ -137,6 +140,11 @@ DEVIMG_CHECKED enum devimg_status dvi_keep_damage(struct devimg_file *file, uint
                                                   uint32_t image, const char *record_name,
                                                   const struct devimg_error *damage,
                                                   struct devimg_error *err);
+
+/** Where memory ran out because all that may be kept of a file was used up: LIMIT, which says so;
+ *  any other status is handed back. */
+enum devimg_status dvi_kept_status(const struct devimg_file *file, enum devimg_status status,
+                                   struct devimg_error *err);
 
 /** True when a part of the file was read as zeros: see dvi_file_was_cut(). */
 bool dvi_was_cut(const struct devimg_file *file);

@@ -21,11 +21,12 @@ struct candidate {
     uint32_t image_end; /* behind its members */
     const char **names; /* sorted, each once */
     uint32_t name_count;
-    bool no_kernels;    /* the names are those of exported functions */
-    uint64_t key;       /* hash of the names */
-    uint64_t unit_key;  /* hash of its unit; 0: it has none */
-    uint64_t pair;      /* hash of key and unit */
-    uint64_t signature; /* hash of key, unit and targets */
+    enum devimg_offload kind; /* UNKNOWN: any */
+    bool no_kernels;          /* the names are those of exported functions */
+    uint64_t key;             /* hash of the names */
+    uint64_t unit_key;        /* hash of its unit; 0: it has none */
+    uint64_t pair;            /* hash of key and unit */
+    uint64_t signature;       /* hash of key, unit and targets */
     uint32_t first_target, target_count;
     uint32_t module;
 };
@@ -180,7 +181,12 @@ static enum devimg_status add_candidate(struct builder *b,
             b->file->images.items[i].support = 1;
         return DEVIMG_OK;
     }
-    c.key = hash_start;
+    /* CUDA and HIP code is never of one module; where names are unknown, no two kinds are */
+    c.kind = c.names == NULL || image->offload == DEVIMG_OFFLOAD_CUDA ||
+                     image->offload == DEVIMG_OFFLOAD_HIP
+                 ? image->offload
+                 : DEVIMG_OFFLOAD_UNKNOWN;
+    c.key = hash_bytes(hash_start, &c.kind, sizeof c.kind);
     for (uint32_t i = 0; c.names != NULL && i < c.name_count; i++)
         c.key = hash_text(c.key, c.names[i]);
     DVI_TRY(add_targets(b, &c));
@@ -200,8 +206,8 @@ static enum devimg_status add_candidate(struct builder *b,
 static bool same_names(const struct candidate *a, const struct candidate *b)
 {
     if (a->names == NULL || b->names == NULL)
-        return a->names == b->names;
-    if (a->key != b->key || a->name_count != b->name_count)
+        return a->names == b->names && a->kind == b->kind;
+    if (a->kind != b->kind || a->key != b->key || a->name_count != b->name_count)
         return false;
     for (uint32_t i = 0; i < a->name_count; i++)
         if (strcmp(a->names[i], b->names[i]) != 0)
@@ -274,8 +280,9 @@ static uint32_t *pair_slot(struct builder *b, const struct candidate *c)
 static uint32_t find_module(struct builder *b, const struct group *group, const struct candidate *c,
                             uint32_t resumed, uint32_t first_of_pair)
 {
-    /* unknown names are equal only before the link, where an object's images are of one unit */
-    if (c->names == NULL && b->record->linked != DEVIMG_NO)
+    /* unknown names are equal only before the link, where the images of an object, or of the bundle
+     * that goes into one, are of one unit */
+    if (c->names == NULL && b->record->linked == DEVIMG_YES)
         return DEVIMG_NONE;
     uint32_t m = group->first_module;
     if (resumed != 0)

@@ -38,6 +38,8 @@ static enum devimg_status new_file(const char *name, const struct devimg_opts *o
     if (file == NULL)
         return dvi_fail_memory(err, name);
     fill_defaults(&file->opts, opts);
+    file->kept.most = (uint64_t)DVI_MOST_KEPT_MIB << 20;
+    file->arena.budget = &file->kept;
     file->name = dvi_arena_copy(&file->arena, name);
     if (file->name == NULL) {
         free(file);
@@ -45,6 +47,16 @@ static enum devimg_status new_file(const char *name, const struct devimg_opts *o
     }
     *out = file;
     return DEVIMG_OK;
+}
+
+enum devimg_status dvi_kept_status(const struct devimg_file *file, enum devimg_status status,
+                                   struct devimg_error *err)
+{
+    if (status != DEVIMG_NOMEM || file->kept.taken <= file->kept.most)
+        return status;
+    return dvi_fail_plain(err, DEVIMG_LIMIT, file->name,
+                          "names and tables of numbers: more than %d MiB in one file",
+                          DVI_MOST_KEPT_MIB);
 }
 
 bool dvi_was_cut(const struct devimg_file *file)
@@ -90,6 +102,7 @@ static enum devimg_status read_file(struct devimg_file *file, enum devimg_status
         status = dvi_records_read(file, err);
     if (status == DEVIMG_OK)
         status = check_cut(file, err);
+    status = dvi_kept_status(file, status, err);
     if (status != DEVIMG_OK) {
         devimg_close(file);
         return status;

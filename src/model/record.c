@@ -7,8 +7,8 @@
 
 #include "base/beside.h"
 #include "base/pool.h"
-#include "image/bitcode.h"
 #include "model/model.h"
+#include "object/bitcode.h"
 
 /* A member of an archive while it is read, linked to what it lies in. */
 struct path {
@@ -237,6 +237,8 @@ static enum devimg_status finish_images(struct reading *r, struct devimg_error *
         .failures = calloc(count + 1, sizeof *job.failures),
     };
     enum devimg_status status;
+    for (unsigned w = 0; job.workers != NULL && w < threads; w++)
+        job.workers[w].arena.budget = &r->file->kept;
     if (job.stored == NULL || job.described == NULL || job.workers == NULL || job.failures == NULL)
         status = dvi_fail_memory(err, r->name);
     else
@@ -300,7 +302,8 @@ static enum devimg_status begin_record(struct devimg_file *file, const struct pa
         .found = { .arena = &file->arena,
                    .image = found_image,
                    .damage = found_damage,
-                   .names_left = file->opts.max_kernels },
+                   .named = &file->named,
+                   .most_names = file->opts.max_kernels },
         .file = file,
         .name = name,
         .size = bytes.size,
@@ -343,6 +346,24 @@ static bool is_host_bitcode(struct dvi_view bytes)
            (!dvi_bitcode_triple(bytes, triple, sizeof triple) || dvi_bitcode_is_for_host(triple));
 }
 
+/* Loose modules, one behind another with zero bytes between; the last takes what is no further one,
+ * and its reader says so. */
+static enum devimg_status walk_bitcode(struct reading *r, struct dvi_view bytes,
+                                       struct devimg_error *err)
+{
+    for (;;) {
+        struct dvi_placed placed = dvi_placed_unknown(bytes, "none");
+        struct dvi_view one = { 0 }, rest = { 0 };
+        if (dvi_bitcode_extent(bytes, &one, NULL) == DEVIMG_OK)
+            rest = dvi_behind_zeros(dvi_from(bytes, one.size));
+        if (!dvi_bitcode_match(rest))
+            return dvi_found_image(&r->found, &placed, err);
+        placed.bytes = one;
+        DVI_TRY(dvi_found_image(&r->found, &placed, err));
+        bytes = rest;
+    }
+}
+
 static enum devimg_status walk_raw(struct reading *r, struct dvi_view bytes,
                                    struct devimg_error *err)
 {
@@ -353,6 +374,8 @@ static enum devimg_status walk_raw(struct reading *r, struct dvi_view bytes,
                      "after the link");
         return dvi_found_damage(&r->found, unread, err);
     }
+    if (dvi_bitcode_match(bytes))
+        return walk_bitcode(r, bytes, err);
     const struct dvi_placed placed = dvi_placed_unknown(bytes, "none");
     return dvi_found_image(&r->found, &placed, err);
 }
@@ -442,6 +465,8 @@ static enum devimg_status read_beside(struct devimg_file *file, const struct pat
                                    &other, &failure)
             : dvi_fail_plain(&failure, DEVIMG_LIMIT, file->name,
                              "more than %d members of a thin archive hold device code", MOST_OPEN);
+    if (status == DEVIMG_NOMEM) /* that says nothing of the member */
+        return dvi_fail_memory(err, file->name);
     if (status != DEVIMG_OK)
         return keep_unreadable(file, path, &failure, err);
     status = read_bytes(file, other.bytes, path, depth, err);

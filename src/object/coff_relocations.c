@@ -174,12 +174,14 @@ static bool is_wanted(const struct dvi_section *s, bool code)
 }
 
 /* How many relocations the sections have, each in bytes of its own: tables that overlap count as
- * none, and are reported. */
+ * none, and are reported. What those of an unknown machine mean, nobody can tell. */
 static size_t count_relocations(struct dvi_object *o, bool code)
 {
     uint64_t total = 0;
     for (size_t i = 0; i < o->section_count; i++)
         total += is_wanted(&o->sections[i], code) ? walk_of(o, i).count : 0;
+    if (total > 0 && !knows_machine(((const struct dvi_coff *)o->state)->machine))
+        o->pointers_partial = true;
     if (total <= o->file.size / RELOCATION_SIZE)
         return (size_t)total;
     struct devimg_error found;
@@ -192,13 +194,10 @@ static size_t count_relocations(struct dvi_object *o, bool code)
 
 enum devimg_status dvi_coff_read_pointers(struct dvi_object *o, struct devimg_error *err)
 {
-    const struct dvi_coff *coff = o->state;
     const size_t most = count_relocations(o, false);
     size_t count = 0;
     if (most == 0)
         return DEVIMG_OK;
-    if (!knows_machine(coff->machine))
-        o->pointers_partial = true;
     struct dvi_pointer *pointers = dvi_arena_array(o->arena, most, sizeof *pointers);
     if (pointers == NULL)
         return dvi_fail_memory(err, o->file.source);

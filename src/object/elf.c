@@ -266,6 +266,11 @@ static struct names section_names(const struct dvi_object *o, uint64_t index, si
     } else if (index != 0) {
         const struct dvi_elf_header h = dvi_elf_header_at(o, (size_t)index);
         names.bytes = dvi_elf_bytes_of(o, &h);
+    } else if (count > 1) {
+        (void)dvi_fail(&found, DEVIMG_UNSUPPORTED, o->file, 0,
+                       "%zu sections without names: what is found by a section's name is not seen",
+                       count);
+        dvi_object_damage(o, &found);
     }
     return names;
 }

@@ -504,6 +504,14 @@ static enum use use_of(uint16_t machine, uint32_t type)
     return USE_NONE;
 }
 
+static bool knows_machine(uint16_t machine)
+{
+    for (size_t i = 0; i < sizeof uses / sizeof *uses; i++)
+        if (uses[i].machine == machine)
+            return true;
+    return false;
+}
+
 /* True: `*out` was filled. */
 static bool make_reference(struct walk *w, size_t index, struct dvi_code_reference *out)
 {
@@ -529,13 +537,16 @@ static bool make_reference(struct walk *w, size_t index, struct dvi_code_referen
 static enum devimg_status fill_references(struct dvi_object *o, struct tables *tables,
                                           struct devimg_error *err)
 {
+    const struct dvi_elf *elf = o->state;
     size_t most = 0, count = 0;
     for (size_t i = 0; i < tables->list.count; i++)
         most += tables->list.items[i].form != RELR ? tables->list.items[i].count : 0;
+    if (most > 0 && !knows_machine(elf->machine))
+        o->pointers_partial = true;
     struct dvi_code_reference *references = dvi_arena_array(o->arena, most, sizeof *references);
     if (references == NULL)
         return dvi_fail_memory(err, o->file.source);
-    struct walk w = { .o = o, .elf = o->state };
+    struct walk w = { .o = o, .elf = elf };
     for (size_t i = 0; i < tables->list.count; i++) {
         walk_table(&w, &tables->list.items[i]);
         for (size_t k = 0; k < w.table->count && w.table->form != RELR; k++)

@@ -10,14 +10,15 @@
 #include "output/text.h"
 
 /* The portable targets: ", spir64 fallback". */
-static void print_portable(FILE *file, const struct dvi_summary *s)
+static void print_portable(FILE *file, const struct devimg_file *of, const struct dvi_summary *s)
 {
     const char *last = NULL;
     for (size_t i = 0; i < s->groups.count; i++) {
         const struct dvi_group *group = &s->groups.items[i];
         const char *target = group->first->target;
-        if (group->class != DVI_CLASS_PORTABLE || target == NULL ||
-            (last != NULL && strcmp(last, target) == 0))
+        const bool counts = group->class == DVI_CLASS_PORTABLE ||
+                            (s->link_modules > 0 && dvi_is_link_fallback(of, group->first));
+        if (!counts || target == NULL || (last != NULL && strcmp(last, target) == 0))
             continue;
         fputs(", ", file);
         dvi_escape(file, target);
@@ -29,7 +30,7 @@ static void print_portable(FILE *file, const struct dvi_summary *s)
 }
 
 /* ", 13 targets native in 27 modules, spir64 fallback" */
-static void print_coverage(FILE *file, const struct dvi_summary *s)
+static void print_coverage(FILE *file, const struct devimg_file *of, const struct dvi_summary *s)
 {
     if (s->image_count == 0) {
         fputs(", no device code", file);
@@ -46,7 +47,7 @@ static void print_coverage(FILE *file, const struct dvi_summary *s)
         dvi_print_count(file, s->native_count - s->everywhere_count, "target");
         fprintf(file, " native in some of %" PRIu32 " modules", s->module_count);
     }
-    print_portable(file, s);
+    print_portable(file, of, s);
 }
 
 static void print_verdict(struct dvi_output *out, bool failing)
@@ -54,9 +55,6 @@ static void print_verdict(struct dvi_output *out, bool failing)
     dvi_style_on(out, failing ? DVI_RED : DVI_GREEN);
     fputs(failing ? "FAIL" : "pass", out->file);
     dvi_style_off(out);
-    if (!failing && out->unasked)
-        fputs(", asked for nothing but damage and registration (ask with --targets or --policy)",
-              out->file);
 }
 
 static void check_text(struct dvi_output *out, const struct devimg_file *file, const char *path,
@@ -69,9 +67,11 @@ static void check_text(struct dvi_output *out, const struct devimg_file *file, c
     } else {
         dvi_output_heading(out, path);
         print_verdict(out, failing);
+        if (!failing && out->unasked != NULL)
+            fprintf(out->file, ", asked for %s (ask with --targets or --policy)", out->unasked);
         dvi_print_severities(out->file, findings);
         if (!failing)
-            print_coverage(out->file, &s);
+            print_coverage(out->file, file, &s);
         putc('\n', out->file);
         if (!out->quiet && !dvi_findings_print(out, file, findings))
             dvi_output_memory(out);

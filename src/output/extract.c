@@ -5,6 +5,7 @@
 #include "output/escape.h"
 #include "output/form.h"
 #include "output/record.h"
+#include "output/summary.h"
 #include "output/text.h"
 
 /* What was to be written of one file. */
@@ -73,8 +74,8 @@ static uint32_t count_written(const struct extracted *e)
     return written;
 }
 
-static void print_answer(const struct dvi_output *out, const char *folder,
-                         const struct extracted *e, uint32_t written)
+static void print_answer(struct dvi_output *out, const char *folder, const struct extracted *e,
+                         uint32_t written)
 {
     if (devimg_image_count(e->file) == 0) {
         fputs("no device code", out->file);
@@ -82,6 +83,8 @@ static void print_answer(const struct dvi_output *out, const char *folder,
         fputs("none of ", out->file);
         dvi_print_count(out->file, devimg_image_count(e->file), "image");
         fputs(" selected", out->file);
+        if (!dvi_print_targets(out->file, e->file))
+            dvi_output_memory(out);
     } else {
         if (written < e->count)
             fprintf(out->file, "%" PRIu32 " of ", written);
@@ -148,11 +151,9 @@ static void extract_json(struct dvi_output *out, const char *path, const struct 
 /* An image that the system did not let be written is worse than one that is damaged. */
 static enum dvi_exit status_of(const struct extracted *e)
 {
-    for (uint32_t i = 0; i < e->count; i++) {
-        const enum devimg_status status = item_at(e, i)->status;
-        if (status == DEVIMG_IO || status == DEVIMG_NOMEM)
+    for (uint32_t i = 0; i < e->count; i++)
+        if (item_at(e, i)->status == DEVIMG_IO)
             return DVI_EXIT_UNREADABLE;
-    }
     return DVI_EXIT_OK;
 }
 

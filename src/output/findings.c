@@ -165,9 +165,31 @@ static size_t fold(struct dvi_finding_ref *items, size_t count, bool every, stru
     return folds;
 }
 
-/* "b.o, unit.cpp, kernel f(int), image 3: "; nothing where the finding has no place. */
+static bool is_of_name(char c)
+{
+    return c == '-' || c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
+           (c >= 'A' && c <= 'Z');
+}
+
+/* Whether the message names the target of the finding, and not in a list of them. */
+static bool names_target(const struct devimg_finding *f)
+{
+    const size_t size = strlen(f->target);
+    const char *at = size > 0 ? strstr(f->message, f->target) : NULL;
+    for (; at != NULL; at = strstr(at + 1, f->target)) {
+        const size_t before = (size_t)(at - f->message);
+        const bool starts = before == 0 || !is_of_name(at[-1]);
+        const bool follows = before > 1 && at[-2] == ',';
+        if (starts && !follows && !is_of_name(at[size]) && at[size] != ',')
+            return true;
+    }
+    return false;
+}
+
+/* "b.o, unit.cpp, kernel f(int), image 3: "; nothing where the finding has no place. A finding by
+ * itself (`alone`) also says its target, where the message does not. */
 static void print_place(const struct dvi_output *out, const struct devimg_file *file,
-                        const struct devimg_finding *f)
+                        const struct devimg_finding *f, bool alone)
 {
     char name[DVI_NAME_ROOM];
     const struct devimg_record *record = file != NULL ? devimg_record_at(file, f->record) : NULL;
@@ -198,6 +220,11 @@ static void print_place(const struct dvi_output *out, const struct devimg_file *
     }
     if (f->offset != DEVIMG_UNKNOWN) {
         fprintf(out->file, "%soffset 0x%" PRIx64, comma, f->offset);
+        comma = ", ";
+    }
+    if (alone && f->target != NULL && !names_target(f)) {
+        fprintf(out->file, "%sfor ", comma);
+        dvi_escape(out->file, f->target);
         comma = ", ";
     }
     if (comma[0] != '\0')
@@ -325,7 +352,7 @@ static void print_fold(const struct dvi_output *out, const struct devimg_file *f
         putc(']', out->file);
     }
     putc(' ', out->file);
-    print_place(out, file, f);
+    print_place(out, file, f, fold->count == 1);
     const size_t modules = count_modules(fold);
     qsort(fold->items, fold->count, sizeof *fold->items, by_target);
     const size_t targets = count_targets(fold);

@@ -8,6 +8,7 @@
 #include "output/escape.h"
 #include "output/form.h"
 #include "output/record.h"
+#include "output/summary.h"
 #include "output/text.h"
 #include "target/target.h"
 
@@ -145,20 +146,58 @@ void dvi_kernels_print(struct dvi_output *out, const struct devimg_file *file,
     free(rows.items);
 }
 
+/* Images that hold kernels, or may do so, of which none is listed. */
+static const char *why_unknown(const struct devimg_file *file, uint32_t *count)
+{
+    bool bitcode = false, other = false;
+    uint32_t kernel = 0; /* they stand in the order of their images */
+    *count = 0;
+    for (uint32_t i = 0; i < devimg_image_count(file); i++) {
+        const struct devimg_image *image = devimg_image_at(file, i);
+        const uint32_t first = kernel;
+        while (kernel < devimg_kernel_count(file) && devimg_kernel_at(file, kernel)->image == i)
+            kernel++;
+        if (image->kernel_count == 0 || kernel > first || image->support ||
+            image->format == DEVIMG_FORMAT_ARCHIVE)
+            continue;
+        ++*count;
+        bitcode = bitcode || image->format == DEVIMG_FORMAT_BITCODE;
+        other = other || image->format != DEVIMG_FORMAT_BITCODE;
+    }
+    return bitcode && other ? "LLVM bitcode and images that are not decoded"
+           : bitcode        ? "LLVM bitcode, which is not decoded"
+                            : "images that are not decoded";
+}
+
+static void print_counts(struct dvi_output *out, const struct devimg_file *file)
+{
+    const uint32_t count = devimg_kernel_count(file);
+    uint32_t unknown = 0;
+    const char *why = why_unknown(file, &unknown);
+    if (devimg_image_count(file) == 0)
+        fputs("no device code", out->file);
+    else if (count == 0 && unknown == 0)
+        fputs("no kernels", out->file);
+    else if (count == 0)
+        fprintf(out->file, "kernels not known: %s", why);
+    else
+        dvi_print_count(out->file, count, "kernel");
+    if (count > 0 && unknown > 0)
+        fprintf(out->file, ", those of %" PRIu32 " image%s not known (%s)", unknown,
+                unknown == 1 ? "" : "s", why);
+}
+
 static void kernels_text(struct dvi_output *out, const char *path, const struct rows *rows,
                          const struct dvi_findings *findings)
 {
     const uint32_t count = devimg_kernel_count(rows->file);
     dvi_output_heading(out, path);
     dvi_style_on(out, DVI_BOLD);
-    if (devimg_image_count(rows->file) == 0)
-        fputs("no device code", out->file);
-    else if (count == 0)
-        fputs("no kernels", out->file);
-    else
-        dvi_print_count(out->file, count, "kernel");
+    print_counts(out, rows->file);
     if (rows->count < count)
         fprintf(out->file, ", %zu shown", rows->count);
+    if (rows->count == 0 && count > 0 && !dvi_print_targets(out->file, rows->file))
+        dvi_output_memory(out);
     dvi_style_off(out);
     putc('\n', out->file);
     if (out->quiet)

@@ -9,28 +9,7 @@
 #include "output/record.h"
 #include "output/summary.h"
 #include "output/text.h"
-
-/* "SYCL and OpenMP " */
-static void print_offloads(FILE *file, unsigned offloads)
-{
-    static const struct {
-        enum devimg_offload offload;
-        const char *name;
-    } names[] = {
-        { DEVIMG_OFFLOAD_SYCL, "SYCL" },     { DEVIMG_OFFLOAD_CUDA, "CUDA" },
-        { DEVIMG_OFFLOAD_HIP, "HIP" },       { DEVIMG_OFFLOAD_OPENMP, "OpenMP" },
-        { DEVIMG_OFFLOAD_OPENCL, "OpenCL" }, { DEVIMG_OFFLOAD_ACPP, "AdaptiveCpp" },
-    };
-    bool first = true;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if ((offloads >> names[i].offload & 1) == 0)
-            continue;
-        fprintf(file, "%s%s", first ? "" : " and ", names[i].name);
-        first = false;
-    }
-    if (!first)
-        putc(' ', file);
-}
+#include "target/target.h"
 
 /* " as SPIR-V", " as SPIR-V and PTX" for the groups of one class. */
 static void print_formats(FILE *file, const struct dvi_summary *s, enum dvi_class class)
@@ -50,6 +29,8 @@ static void print_formats(FILE *file, const struct dvi_summary *s, enum dvi_clas
     unsigned told = 0;
     for (size_t i = 0; i < s->groups.count; i++) {
         const struct dvi_group *group = &s->groups.items[i];
+        if (group->first->format == DEVIMG_FORMAT_UNKNOWN) /* the host's, which is told apart */
+            continue;
         const unsigned bit = 1U << group->first->format;
         if (group->class != class || (told & bit) != 0)
             continue;
@@ -68,12 +49,15 @@ static bool has_class(const struct dvi_summary *s, enum dvi_class class)
 
 static void print_fallback(FILE *file, const struct dvi_summary *s)
 {
-    if (!has_class(s, DVI_CLASS_PORTABLE)) {
+    const bool portable = has_class(s, DVI_CLASS_PORTABLE);
+    if (!portable && s->link_modules == 0) {
         fputs(", no portable fallback", file);
         return;
     }
     fputs(", with ", file);
     print_formats(file, s, DVI_CLASS_PORTABLE);
+    if (s->link_modules > 0)
+        fprintf(file, "%sLLVM bitcode", portable ? " and " : "");
     fputs(" fallback", file);
     if (s->jit_native_modules < s->native_modules)
         fprintf(file, " in %" PRIu32 " of the %" PRIu32 " modules that have native code",
@@ -96,51 +80,41 @@ static void print_spread(FILE *file, const struct dvi_summary *s)
                 s->module_count);
 }
 
-static bool is_host_code(const struct devimg_image *image)
-{
-    const struct devimg_target *row = devimg_target_find(image->target);
-    return row != NULL && strcmp(row->kind, "cpu") == 0;
-}
-
 /* Neither native nor portable: bitcode before the link, AdaptiveCpp's generic IR, code for the host's CPU, or what no reader
  * here knows. */
 static void print_other(FILE *file, const struct dvi_summary *s)
 {
-    bool for_host = false, is_generic = true;
+    bool for_host = false, is_generic = true, told = false;
     for (size_t i = 0; i < s->groups.count; i++) {
         const struct devimg_image *first = s->groups.items[i].first;
         is_generic = is_generic && (s->groups.items[i].class != DVI_CLASS_OTHER ||
                                     first->offload == DEVIMG_OFFLOAD_ACPP);
-        if (s->groups.items[i].class != DVI_CLASS_OTHER || first->format != DEVIMG_FORMAT_UNKNOWN)
+        if (s->groups.items[i].class != DVI_CLASS_OTHER)
             continue;
-        if (!is_host_code(first)) {
+        told = told || first->format != DEVIMG_FORMAT_UNKNOWN;
+        if (first->format != DEVIMG_FORMAT_UNKNOWN)
+            continue;
+        if (!dvi_target_is_host(first->target)) {
             fputs(" of a kind that could not be told", file);
             return;
         }
         for_host = true;
     }
-    if (for_host) {
+    if (for_host && !told) {
         fputs(" for the host's CPU, and for no GPU", file);
         return;
     }
-    fputs(" as ", file);
+    fputs(for_host ? " for the host's CPU, and for GPUs as " : " as ", file);
     print_formats(file, s, DVI_CLASS_OTHER);
     fputs(is_generic ? " only: compiled by AdaptiveCpp's runtime at first use"
                      : " only: not finished, a driver runs none of it as it is",
           file);
 }
 
-static void print_answer(FILE *file, const struct dvi_summary *s)
+/* What the images of one kind amount to. */
+static void print_kind(FILE *file, const char *name, const struct dvi_summary *s)
 {
-    if (s->image_count == 0) {
-        fputs(!s->damaged ? "no device code"
-              : s->behind ? "no device code that devimg reads; a part is not read yet"
-                          : "no device code could be read: the file is damaged",
-              file);
-        return;
-    }
-    print_offloads(file, s->offloads);
-    fputs("device code", file);
+    fprintf(file, "%s%sdevice code", name, name[0] != '\0' ? " " : "");
     if (s->native_count > 0) {
         fputs(" for ", file);
         dvi_print_count(file, s->native_count, "GPU target");
@@ -152,13 +126,60 @@ static void print_answer(FILE *file, const struct dvi_summary *s)
         fputs(" only: compiled by the driver at first use", file);
     } else if (has_class(s, DVI_CLASS_OTHER)) {
         print_other(file, s);
+    } else if (has_class(s, DVI_CLASS_EMBEDDED)) {
+        fputs(" as ", file);
+        print_formats(file, s, DVI_CLASS_EMBEDDED);
+        fputs(" inside archives only: the SYCL runtime does not look for it there", file);
     } else {
         fputs(": support images only, no kernels", file);
     }
+}
+
+/* "SYCL device code ...; AdaptiveCpp device code ...": what holds for one kind need not for another.
+ * False: out of memory. */
+static bool print_kinds(FILE *file, const struct devimg_file *of, const struct dvi_summary *s)
+{
+    static const struct {
+        enum devimg_offload offload;
+        const char *name;
+    } kinds[] = {
+        { DEVIMG_OFFLOAD_SYCL, "SYCL" },     { DEVIMG_OFFLOAD_CUDA, "CUDA" },
+        { DEVIMG_OFFLOAD_HIP, "HIP" },       { DEVIMG_OFFLOAD_OPENMP, "OpenMP" },
+        { DEVIMG_OFFLOAD_OPENCL, "OpenCL" }, { DEVIMG_OFFLOAD_ACPP, "AdaptiveCpp" },
+        { DEVIMG_OFFLOAD_UNKNOWN, "" },
+    };
+    bool first = true, whole = true;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds && whole; i++) {
+        struct dvi_summary kind = { 0 };
+        if ((s->offloads >> kinds[i].offload & 1) == 0)
+            continue;
+        if (!first)
+            fputs("; ", file);
+        first = false;
+        whole = dvi_summarize_offload(of, kinds[i].offload, &kind);
+        if (whole)
+            print_kind(file, kinds[i].name, &kind);
+        dvi_summary_free(&kind);
+    }
+    return whole;
+}
+
+static bool print_answer(FILE *file, const struct devimg_file *of, const struct dvi_summary *s)
+{
+    if (s->image_count == 0) {
+        fputs(!s->damaged ? "no device code"
+              : s->behind ? "no device code that devimg reads; a part is not read yet"
+                          : "no device code could be read: the file is damaged",
+              file);
+        return true;
+    }
+    if (!print_kinds(file, of, s))
+        return false;
     if (s->unregistered_count > 0 && s->unregistered_count == s->top_count)
         fputs("; none of it is registered", file);
     if (s->damaged)
         fputs(s->behind ? "; a part is not read yet" : "; a part is damaged", file);
+    return true;
 }
 
 /* ">=3" where some parts are unknown, "-" where all are. */
@@ -440,7 +461,8 @@ static void list_text(struct dvi_output *out, const struct devimg_file *file, co
     } else {
         dvi_output_heading(out, path);
         dvi_style_on(out, DVI_BOLD);
-        print_answer(out->file, &s);
+        if (!print_answer(out->file, file, &s))
+            dvi_output_memory(out);
         dvi_style_off(out);
         putc('\n', out->file);
         if (!out->quiet)

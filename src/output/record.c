@@ -77,6 +77,19 @@ void dvi_json_record_head(struct dvi_json *j, const char *path, const struct dev
         dvi_json_index(j, "descriptors", record->descriptor_count);
 }
 
+void dvi_json_sizes(struct dvi_json *j, const char *key, uint32_t sizes)
+{
+    if (sizes == 0) {
+        dvi_json_null(j, key);
+        return;
+    }
+    dvi_json_array(j, key, DVI_JSON_ONE_LINE);
+    for (unsigned bit = 0; bit < 32; bit++)
+        if ((sizes >> bit & 1) != 0)
+            dvi_json_number(j, NULL, UINT64_C(1) << bit);
+    dvi_json_end(j);
+}
+
 void dvi_json_answer(struct dvi_json *j, const char *key, enum devimg_answer answer)
 {
     if (answer == DEVIMG_MAYBE)

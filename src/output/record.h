@@ -31,6 +31,8 @@ void dvi_json_kernels(struct dvi_json *j, const struct devimg_file *file,
 void dvi_json_file(struct dvi_output *out, const struct devimg_file *file, const char *path,
                    const struct dvi_findings *findings, bool kernels, const uint8_t *shown);
 
+/** Sub-group sizes, bit n for 2^n; null for none. */
+void dvi_json_sizes(struct dvi_json *j, const char *key, uint32_t sizes);
 /** true, false, or null where the file does not tell. */
 void dvi_json_answer(struct dvi_json *j, const char *key, enum devimg_answer answer);
 

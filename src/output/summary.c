@@ -6,6 +6,7 @@
 
 #include "base/compare.h"
 #include "check/stored_raw.h"
+#include "output/escape.h"
 
 /* An image as it is sorted: by class, target, format; then by module and place in the file. */
 struct row {
@@ -114,8 +115,7 @@ static void count_image(struct dvi_summary *s, const struct devimg_file *file, u
     const struct devimg_image *image = devimg_image_at(file, index);
     const struct devimg_record *record = devimg_record_at(file, image->record);
     s->image_count++;
-    if (image->offload != DEVIMG_OFFLOAD_UNKNOWN)
-        s->offloads |= 1U << image->offload;
+    s->offloads |= 1U << image->offload;
     s->support_count += image->support != 0;
     s->family_count += image->family_only != 0;
     if (image->parent != DEVIMG_NONE)
@@ -169,32 +169,68 @@ static void count_targets(struct dvi_summary *s, const struct row *rows, size_t 
     }
 }
 
-static void count_modules(struct dvi_summary *s, const struct devimg_file *file)
+static bool is_of(const struct devimg_image *image, unsigned offloads)
 {
+    return (offloads >> image->offload & 1) != 0;
+}
+
+bool dvi_is_link_fallback(const struct devimg_file *file, const struct devimg_image *image)
+{
+    const struct devimg_record *record = devimg_record_at(file, image->record);
+    const struct devimg_target *row = devimg_target_find(image->target);
+    return image->format == DEVIMG_FORMAT_BITCODE && record != NULL &&
+           record->linked == DEVIMG_NO && row != NULL && strcmp(row->kind, "portable") == 0;
+}
+
+/* Bitcode states no kernels, so that it is a module of its own beside the native ones of its
+ * object: it stands for all of those. */
+static bool has_link_fallback(const struct devimg_file *file, const struct devimg_record *record)
+{
+    bool bitcode = false, native = false;
+    for (uint32_t i = 0; i < record->image_count; i++) {
+        const struct devimg_image *image = devimg_image_at(file, record->first_image + i);
+        bitcode = bitcode || dvi_is_link_fallback(file, image);
+        native = native || dvi_image_class(image) == DVI_CLASS_NATIVE;
+    }
+    return bitcode && native;
+}
+
+static void count_modules(struct dvi_summary *s, const struct devimg_file *file, unsigned offloads)
+{
+    uint32_t record = DEVIMG_NONE;
+    bool in_object = false;
     for (uint32_t m = 0; m < devimg_module_count(file); m++) {
         const struct devimg_module *module = devimg_module_at(file, m);
         unsigned classes = 0, in_archives = 0;
-        bool unread = false;
+        bool unread = false, bitcode = true;
+        if (module->record != record) {
+            record = module->record;
+            in_object = has_link_fallback(file, devimg_record_at(file, record));
+        }
         for (uint32_t i = 0; i < module->image_count; i++) {
             const struct devimg_image *image = devimg_image_at(file, module->images[i]);
-            if (image == NULL)
+            if (image == NULL || !is_of(image, offloads))
                 continue;
             classes |= 1U << dvi_image_class(image);
             in_archives += image->parent != DEVIMG_NONE;
+            bitcode &= image->format == DEVIMG_FORMAT_BITCODE;
             unread |= image->format == DEVIMG_FORMAT_UNKNOWN && image->target == NULL;
         }
         const bool native = (classes >> DVI_CLASS_NATIVE & 1) != 0;
-        const bool portable = (classes >> DVI_CLASS_PORTABLE & 1) != 0;
+        const bool portable = (classes >> DVI_CLASS_PORTABLE & 1) != 0 || (native && in_object);
+        if (in_object && bitcode && classes == 1U << DVI_CLASS_OTHER)
+            continue;
         unread |= (classes >> DVI_CLASS_ARCHIVE & 1) != 0 && in_archives == 0;
-        s->module_count += classes != 1U << DVI_CLASS_SUPPORT;
+        s->module_count += classes != 0 && classes != 1U << DVI_CLASS_SUPPORT;
         s->native_modules += native;
         s->jit_modules += portable;
         s->jit_native_modules += native && portable;
+        s->link_modules += native && in_object;
         s->unread_modules += unread && !native;
     }
 }
 
-bool dvi_summarize(const struct devimg_file *file, struct dvi_summary *s)
+static bool summarize(const struct devimg_file *file, unsigned offloads, struct dvi_summary *s)
 {
     *s = (struct dvi_summary){ 0 };
     for (uint32_t r = 0; r < devimg_record_count(file); r++)
@@ -202,22 +238,35 @@ bool dvi_summarize(const struct devimg_file *file, struct dvi_summary *s)
     s->behind = s->damaged;
     for (uint32_t i = 0; i < devimg_finding_count(file); i++)
         s->behind &= strcmp(devimg_finding_at(file, i)->code, "unsupported") == 0;
-    const uint32_t count = devimg_image_count(file);
-    struct row *rows = calloc(count > 0 ? count : 1, sizeof *rows);
+    uint32_t count = 0;
+    struct row *rows = calloc((size_t)devimg_image_count(file) + 1, sizeof *rows);
     if (rows == NULL)
         return false;
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < devimg_image_count(file); i++) {
         const struct devimg_image *image = devimg_image_at(file, i);
-        rows[i] = (struct row){ image, i, dvi_image_class(image) };
+        if (!is_of(image, offloads))
+            continue;
+        rows[count++] = (struct row){ image, i, dvi_image_class(image) };
         count_image(s, file, i);
     }
-    count_modules(s, file);
+    count_modules(s, file, offloads);
     qsort(rows, count, sizeof *rows, by_target_and_module);
     count_targets(s, rows, count);
     qsort(rows, count, sizeof *rows, by_target_and_format);
     const bool ok = add_groups(s, file, rows, count);
     free(rows);
     return ok;
+}
+
+bool dvi_summarize(const struct devimg_file *file, struct dvi_summary *s)
+{
+    return summarize(file, ~0U, s);
+}
+
+bool dvi_summarize_offload(const struct devimg_file *file, enum devimg_offload offload,
+                           struct dvi_summary *s)
+{
+    return summarize(file, 1U << offload, s);
 }
 
 void dvi_summary_free(struct dvi_summary *s)
@@ -247,4 +296,34 @@ const char *dvi_module_target(const struct devimg_file *file, const struct devim
             return target;
     }
     return NULL;
+}
+
+/* Whether an earlier group has the target: the groups of one target stand in several classes. */
+static bool is_told(const struct dvi_summary *s, size_t index)
+{
+    const char *target = s->groups.items[index].first->target;
+    for (size_t i = 0; i < index; i++)
+        if (s->groups.items[i].first->target != NULL &&
+            strcmp(s->groups.items[i].first->target, target) == 0)
+            return true;
+    return false;
+}
+
+bool dvi_print_targets(FILE *out, const struct devimg_file *file)
+{
+    enum { MOST = 64 }; /* of a hostile file */
+    struct dvi_summary s = { 0 };
+    const bool ok = dvi_summarize(file, &s);
+    size_t printed = 0;
+    for (size_t i = 0; i < s.groups.count && i < MOST && ok; i++) {
+        const char *target = s.groups.items[i].first->target;
+        if (target == NULL || is_told(&s, i))
+            continue;
+        fputs(printed++ == 0 ? "; the targets are " : " ", out);
+        dvi_escape(out, target);
+    }
+    if (s.groups.count > MOST)
+        fputs(" ...", out);
+    dvi_summary_free(&s);
+    return ok;
 }

@@ -3,6 +3,8 @@
 #ifndef DVI_OUTPUT_SUMMARY_H
 #define DVI_OUTPUT_SUMMARY_H
 
+#include <stdio.h>
+
 #include "base/arena.h"
 
 /** How an image gets to run; the order of the rows. */
@@ -16,6 +18,9 @@ enum dvi_class {
     DVI_CLASS_SUPPORT   /* device libraries and empty images */
 };
 enum dvi_class dvi_image_class(const struct devimg_image *image);
+
+/** Bitcode of a portable target in an object that is not linked: the link makes the fallback of it. */
+bool dvi_is_link_fallback(const struct devimg_file *file, const struct devimg_image *image);
 
 /** A sum of which some parts may be unknown. */
 struct dvi_total {
@@ -35,14 +40,15 @@ struct dvi_group {
 
 struct dvi_summary {
     DVI_LIST(struct dvi_group) groups; /* by class, IP version, target, format */
-    unsigned offloads;                 /* bit n: an image of enum devimg_offload n */
+    unsigned offloads;                 /* bit n: an image of enum devimg_offload n; UNKNOWN, too */
     uint32_t image_count;
     uint32_t module_count;       /* without those that are support images alone */
     uint32_t native_count;       /* targets with native code in some module */
     uint32_t everywhere_count;   /* and in every module */
-    uint32_t jit_modules;        /* modules with portable code */
+    uint32_t jit_modules;        /* modules with portable code, or bitcode for it */
     uint32_t native_modules;     /* modules with native code */
     uint32_t jit_native_modules; /* modules with both */
+    uint32_t link_modules;       /* modules with both, the portable one bitcode for the link */
     uint32_t unread_modules;     /* modules of which no native code was seen, and a part not read */
     uint32_t top_count;          /* images that are no members of another */
     uint32_t support_count, family_count, raw_count, unregistered_count;
@@ -53,7 +59,13 @@ struct dvi_summary {
 
 /** @return false: out of memory. Free it in either case. */
 bool dvi_summarize(const struct devimg_file *file, struct dvi_summary *out);
+/** The same of the images of one offload kind alone. */
+bool dvi_summarize_offload(const struct devimg_file *file, enum devimg_offload offload,
+                           struct dvi_summary *out);
 void dvi_summary_free(struct dvi_summary *summary);
+/** "; the targets are dg2-g10 tgllp spir64", where images state one: what may be asked for where
+ *  nothing was found. @return false: out of memory. */
+bool dvi_print_targets(FILE *out, const struct devimg_file *file);
 
 /**
  * The targets of a module, each once: NULL behind the last. `*at` starts at 0. A module has few

@@ -5,12 +5,16 @@
 
 #include "output/output.h"
 
+struct dvi_compile;
+struct dvi_compile_progress;
 struct dvi_detection;
 struct dvi_doctor;
 struct dvi_gtest;
 struct dvi_lint;
 struct dvi_size_lint;
+struct dvi_probe;
 struct dvi_sycl_flags;
+struct dvi_sycl_header;
 struct dvi_sycl_targets;
 struct dvi_sycl_unit;
 struct dvi_sycl_words;
@@ -33,10 +37,26 @@ DEVIMG_CHECKED enum devimg_status dvi_output_detect_file(const char *path,
 
 enum dvi_exit dvi_output_sycl_targets(struct dvi_output *out,
                                       const struct dvi_sycl_targets *targets);
+/** Why a list is refused, to stderr: every name at once. */
+void dvi_complain_targets(const char *who, const struct dvi_sycl_targets *targets);
 
 enum dvi_exit dvi_output_sycl_doctor(struct dvi_output *out, const struct dvi_doctor *doctor);
 
 enum dvi_exit dvi_output_sycl_gtest(struct dvi_output *out, const struct dvi_gtest *gtest);
+
+/** The table of units and targets, and every failure; closes the FILE. 77 where there was nothing to
+ *  compile. */
+enum dvi_exit dvi_output_sycl_compile(struct dvi_output *out, const struct dvi_compile *compile);
+/** The same as JUnit's XML; a test case a unit and target. See dvi_file_replace(). */
+DEVIMG_CHECKED enum devimg_status dvi_output_compile_junit(const char *path,
+                                                           const struct dvi_compile *compile,
+                                                           struct devimg_error *err);
+/** The commands as a Ninja file. See dvi_file_replace(). */
+DEVIMG_CHECKED enum devimg_status dvi_output_compile_ninja(const char *path,
+                                                           const struct dvi_compile *compile,
+                                                           bool limit, struct devimg_error *err);
+/** A line on a terminal that is written anew; `at` NULL: it goes. */
+void dvi_output_compile_progress(void *file, const struct dvi_compile_progress *at);
 
 struct dvi_anchor_answer {
     const char *symbol, *input, *output;
@@ -45,6 +65,17 @@ struct dvi_anchor_answer {
 };
 enum dvi_exit dvi_output_sycl_anchor(struct dvi_output *out,
                                      const struct dvi_anchor_answer *answer);
+
+/**
+ * Write the header to `path`, or compare that file with it where `check` says so; `path` NULL: the
+ * header is the answer. A file that holds the same already is left as it is.
+ */
+enum dvi_exit dvi_output_sycl_header(struct dvi_output *out, const struct dvi_sycl_header *header,
+                                     const char *path, bool check);
+
+/** @param rows  for data/targets/intel.tsv: a line for each new target, and nothing else */
+enum dvi_exit dvi_output_sycl_probe(struct dvi_output *out, const struct dvi_probe *probe,
+                                    bool rows);
 
 /** One argument, quoted for a response file: as clang reads it, or as cl and link do. */
 void dvi_quote_word(FILE *file, const char *word, bool msvc);

@@ -225,36 +225,10 @@ static enum devimg_status fill(FILE *file, const void *context, struct devimg_er
     return DEVIMG_OK;
 }
 
-/* True: the file holds just these bytes. */
-static bool holds(const char *path, const char *bytes, size_t size)
-{
-    FILE *file = fopen(path, "rb");
-    bool same = file != NULL;
-    for (size_t at = 0; same && at < size; at++)
-        same = getc(file) == (unsigned char)bytes[at];
-    same = same && getc(file) == EOF;
-    if (file != NULL)
-        (void)fclose(file);
-    return same;
-}
-
 enum devimg_status dvi_output_detect_file(const char *path, enum dvi_detect_file kind,
                                           const char *prefix, const struct dvi_detection *d,
                                           struct devimg_error *err)
 {
     const struct content content = { kind, prefix, d };
-    char *bytes = NULL;
-    size_t size = 0;
-    FILE *memory = open_memstream(&bytes, &size);
-    if (memory == NULL)
-        return dvi_fail_memory(err, path);
-    enum devimg_status status = fill(memory, &content, err);
-    if (fclose(memory) != 0)
-        status = dvi_fail_memory(err, path);
-    if (status == DEVIMG_OK)
-        status = dvi_file_is_ours(path, marks[kind], err); /* also: not a device, not a FIFO */
-    if (status == DEVIMG_OK && !holds(path, bytes, size))
-        status = dvi_file_replace(path, marks[kind], fill, &content, err);
-    free(bytes);
-    return status;
+    return dvi_file_update(path, marks[kind], fill, &content, err);
 }

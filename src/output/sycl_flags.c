@@ -59,6 +59,10 @@ void dvi_quote_word(FILE *file, const char *word, bool msvc)
         quote_gnu(file, word);
 }
 
+/* A response file has no comments: '#' is a letter of a word. It starts with a line of blanks, which
+ * no word is made of and which nobody writes by hand. */
+static const char mark[] = " \t \n";
+
 struct response {
     const struct dvi_sycl_words *words;
     bool msvc;
@@ -68,6 +72,7 @@ static enum devimg_status fill(FILE *file, const void *context, struct devimg_er
 {
     const struct response *r = context;
     (void)err;
+    fputs(mark, file);
     for (size_t i = 0; i < r->words->list.count; i++) {
         dvi_quote_word(file, r->words->list.items[i], r->msvc);
         putc('\n', file);
@@ -78,24 +83,22 @@ static enum devimg_status fill(FILE *file, const void *context, struct devimg_er
 enum devimg_status dvi_output_sycl_response(const char *path, const struct dvi_sycl_words *words,
                                             bool msvc, struct devimg_error *err)
 {
-    /* what such a file starts with, whatever was asked for: it has no place for a mark */
-    static const char *const marks[] = {
-        "--offload-compress", "--acpp-targets=",         "-ffp-contract=off", "-ffp-model=precise",
-        "-fp-model=precise",  "-foffload-fp32-prec-div", "/IGNORE:4078"
-    };
     const struct response r = { words, msvc };
-    bool ours = false;
-    for (size_t i = 0; i < sizeof marks / sizeof *marks && !ours; i++)
-        ours = dvi_file_is_ours(path, marks[i], NULL) == DEVIMG_OK;
-    if (!ours)
-        DVI_TRY(dvi_file_is_ours(path, "-fsycl", err));
-    return dvi_file_replace(path, "", fill, &r, err);
+    return dvi_file_replace(path, mark, fill, &r, err);
 }
 
 /* ---- words ---- */
 
-static const char *const keys[] = { "compile", "link", "device_link" };
-static const char *const heads[] = { "compile", "link", "device-link" };
+static const char *const keys[] = {
+    [DVI_STEP_COMPILE] = "compile",
+    [DVI_STEP_LINK] = "link",
+    [DVI_STEP_DEVICE_LINK] = "device_link",
+};
+static const char *const heads[] = {
+    [DVI_STEP_COMPILE] = "compile",
+    [DVI_STEP_LINK] = "link",
+    [DVI_STEP_DEVICE_LINK] = "device-link",
+};
 
 static void array_json(struct dvi_json *j, const char *key, const struct dvi_sycl_words *words)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
+#include <string.h>
 
 #include "output/escape.h"
 #include "output/form.h"
@@ -16,74 +17,70 @@ static const char *why(enum dvi_gtest_miss miss)
     }
 }
 
-static void print(FILE *file, struct dvi_view v)
+static char *put(char *at, struct dvi_view v)
 {
-    for (size_t i = 0; i < v.size; i++)
-        putc(v.data[i], file);
+    if (v.size > 0)
+        memcpy(at, v.data, v.size);
+    return at + v.size;
 }
 
-/* Names of tests hold no letter that a filter, or JSON, gives a meaning: is_name() of gtest.c. */
-static void print_filter(FILE *file, const struct dvi_gtest *g)
+/* The filter, in the arena; NULL: out of memory. Names hold no letter that a filter gives a
+ * meaning: is_name() of gtest.c. */
+static const char *filter_of(struct dvi_arena *arena, const struct dvi_gtest *g)
 {
-    fputs(g->excluded.count > 0 ? "-" : "*", file);
+    size_t size = 2;
+    for (size_t i = 0; i < g->excluded.count; i++)
+        size += g->excluded.items[i].suite.size + g->excluded.items[i].test.size + 2;
+    char *text = dvi_arena_array(arena, size, 1), *at = text;
+    if (text == NULL)
+        return NULL;
+    *at++ = g->excluded.count > 0 ? '-' : '*';
     for (size_t i = 0; i < g->excluded.count; i++) {
-        const struct dvi_gtest_excluded *e = &g->excluded.items[i];
         if (i > 0)
-            putc(':', file);
-        print(file, e->suite);
-        putc('.', file);
-        print(file, e->test);
+            *at++ = ':';
+        at = put(at, g->excluded.items[i].suite);
+        *at++ = '.';
+        at = put(at, g->excluded.items[i].test);
     }
+    return text;
 }
 
-/* Text of the two files, which may be any bytes, with a NUL behind it. */
-struct text {
-    char bytes[256];
+/* Text of the two files, which may be any bytes but NUL. */
+struct texts {
+    struct dvi_arena arena;
+    bool out_of_memory;
 };
 
-static struct text text_of(struct dvi_view v)
+static const char *text_of(struct texts *texts, struct dvi_view v)
 {
-    struct text out = { "" };
-    const size_t size = v.size < sizeof out.bytes - 1 ? v.size : sizeof out.bytes - 1;
-    for (size_t i = 0; i < size; i++)
-        out.bytes[i] = (char)v.data[i];
-    return out;
+    const char *text = dvi_arena_text(&texts->arena, v);
+    texts->out_of_memory = texts->out_of_memory || text == NULL;
+    return text != NULL ? text : "";
 }
 
-static void json_text(struct dvi_json *j, const char *key, struct dvi_view v)
+static void json_pin(struct dvi_json *j, struct texts *texts, const struct dvi_gtest_pin *pin)
 {
-    const struct text text = text_of(v);
-    dvi_json_text(j, key, text.bytes);
-}
-
-static void json_pin(struct dvi_json *j, const struct dvi_gtest_pin *pin)
-{
-    json_text(j, "suite", pin->suite);
-    json_text(j, "type", pin->type);
-    json_text(j, "test", pin->test);
-    json_text(j, "reason", pin->reason);
+    dvi_json_text(j, "suite", text_of(texts, pin->suite));
+    dvi_json_text(j, "type", text_of(texts, pin->type));
+    dvi_json_text(j, "test", text_of(texts, pin->test));
+    dvi_json_text(j, "reason", text_of(texts, pin->reason));
     dvi_json_number(j, "line", pin->line);
 }
 
-static void json(struct dvi_output *out, const struct dvi_gtest *g)
+static void json(struct dvi_output *out, struct texts *texts, const struct dvi_gtest *g,
+                 const char *filter)
 {
     struct dvi_json j = dvi_json_to(out->file);
     dvi_json_object(&j, NULL, DVI_JSON_LINES);
     dvi_json_text(&j, "schema", "devimg/1");
     dvi_json_text(&j, "preset", g->preset);
-    if (g->unmatched > 0) {
-        dvi_json_null(&j, "filter");
-    } else {
-        dvi_json_text_begin(&j, "filter");
-        print_filter(out->file, g);
-        dvi_json_text_end(&j);
-    }
+    dvi_json_text(&j, "filter", g->unmatched == 0 ? filter : NULL);
     dvi_json_number(&j, "test_count", g->test_count);
     dvi_json_array(&j, "excluded", DVI_JSON_LINES);
     for (size_t i = 0; i < g->excluded.count; i++) {
         dvi_json_object(&j, NULL, DVI_JSON_ONE_LINE);
-        json_text(&j, "instance", g->excluded.items[i].suite);
-        json_pin(&j, &g->pins.items[g->excluded.items[i].pin]);
+        dvi_json_text(&j, "instance", text_of(texts, g->excluded.items[i].suite));
+        json_pin(&j, texts, &g->pins.items[g->excluded.items[i].pin]);
         dvi_json_end(&j);
     }
     dvi_json_end(&j);
@@ -92,7 +89,7 @@ static void json(struct dvi_output *out, const struct dvi_gtest *g)
         if (g->pins.items[i].miss == DVI_GTEST_MATCHED)
             continue;
         dvi_json_object(&j, NULL, DVI_JSON_ONE_LINE);
-        json_pin(&j, &g->pins.items[i]);
+        json_pin(&j, texts, &g->pins.items[i]);
         dvi_json_text(&j, "why", why(g->pins.items[i].miss));
         dvi_json_end(&j);
     }
@@ -100,33 +97,37 @@ static void json(struct dvi_output *out, const struct dvi_gtest *g)
     dvi_json_end(&j);
 }
 
-static void complain(const struct dvi_gtest *g)
+static void complain(struct texts *texts, const struct dvi_gtest *g)
 {
     for (size_t i = 0; i < g->pins.count; i++) {
         const struct dvi_gtest_pin *pin = &g->pins.items[i];
         if (pin->miss == DVI_GTEST_MATCHED)
             continue;
         fprintf(stderr, "devimg sycl gtest-filter: ");
-        dvi_escape(stderr, g->pins_file.bytes.source);
+        dvi_escape(stderr, g->pins_text.source);
         fprintf(stderr, ":%" PRIu64 ": ", pin->line);
-        dvi_escape(stderr, text_of(pin->suite).bytes);
+        dvi_escape(stderr, text_of(texts, pin->suite));
         putc('.', stderr);
-        dvi_escape(stderr, text_of(pin->test).bytes);
+        dvi_escape(stderr, text_of(texts, pin->test));
         fputs(" (", stderr);
-        dvi_escape(stderr, text_of(pin->type).bytes);
+        dvi_escape(stderr, text_of(texts, pin->type));
         fprintf(stderr, ") matches nothing: %s\n", why(pin->miss));
     }
 }
 
 enum dvi_exit dvi_output_sycl_gtest(struct dvi_output *out, const struct dvi_gtest *gtest)
 {
-    if (out->json) {
-        json(out, gtest);
-    } else if (gtest->unmatched == 0) {
-        print_filter(out->file, gtest);
-        putc('\n', out->file);
-    }
-    complain(gtest);
+    struct texts texts = { 0 };
+    const char *filter = filter_of(&texts.arena, gtest);
+    texts.out_of_memory = filter == NULL;
+    if (filter != NULL && out->json)
+        json(out, &texts, gtest, filter);
+    else if (filter != NULL && gtest->unmatched == 0)
+        fprintf(out->file, "%s\n", filter);
+    complain(&texts, gtest);
+    if (texts.out_of_memory)
+        dvi_output_memory(out);
+    dvi_arena_free(&texts.arena);
     dvi_output_worst(out, gtest->unmatched > 0 ? DVI_EXIT_FINDINGS : DVI_EXIT_OK);
     dvi_output_worst(out, dvi_output_close(out->file));
     return out->worst;

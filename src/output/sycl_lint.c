@@ -95,19 +95,6 @@ static void seen_json(struct dvi_json *j, const struct dvi_size_lint *lint,
     dvi_json_end(j);
 }
 
-static void allowed_json(struct dvi_json *j, const struct dvi_size_lint *lint)
-{
-    if (lint->any || lint->not_known) {
-        dvi_json_null(j, "sub_group_sizes");
-        return;
-    }
-    dvi_json_array(j, "sub_group_sizes", DVI_JSON_ONE_LINE);
-    for (unsigned bit = 0; bit < 32; bit++)
-        if ((lint->allowed >> bit & 1) != 0)
-            dvi_json_number(j, NULL, UINT64_C(1) << bit);
-    dvi_json_end(j);
-}
-
 static void json(struct dvi_output *out, const struct dvi_size_lint *lint)
 {
     struct dvi_json *j = &out->j;
@@ -119,7 +106,7 @@ static void json(struct dvi_output *out, const struct dvi_size_lint *lint)
         dvi_json_text(j, NULL, lint->targets[i]->name);
     dvi_json_end(j);
     dvi_json_bool(j, "default_list", lint->is_default);
-    allowed_json(j, lint);
+    dvi_json_sizes(j, "sub_group_sizes", lint->any || lint->not_known ? 0 : lint->allowed);
     dvi_json_number(j, "sources", lint->source_count);
     dvi_json_number(j, "required", lint->request_count);
     dvi_json_number(j, "of_parameters", lint->parameter_count);
@@ -145,20 +132,10 @@ static void json(struct dvi_output *out, const struct dvi_size_lint *lint)
 
 /* ---- text ---- */
 
-static void sizes(FILE *file, uint32_t allowed)
-{
-    const char *comma = "";
-    for (unsigned bit = 0; bit < 32; bit++) {
-        if ((allowed >> bit & 1) == 0)
-            continue;
-        fprintf(file, "%s%lu", comma, 1UL << bit);
-        comma = ", ";
-    }
-}
-
 /* "19 targets (default-intel) accept 16, 32" */
 static void held_to(const struct dvi_output *out, const struct dvi_size_lint *lint)
 {
+    char sizes[DVI_SIZES_ROOM];
     if (lint->any) {
         fputs("the policy accepts any size\n", out->file);
         return;
@@ -167,7 +144,10 @@ static void held_to(const struct dvi_output *out, const struct dvi_size_lint *li
         fputs("the policy accepts ", out->file);
     } else {
         dvi_print_count(out->file, lint->target_count, "target");
-        fputs(lint->is_default ? " (default-intel) " : " ", out->file);
+        fputs(lint->is_default           ? " (default-intel) "
+              : lint->sizes.with_default ? " (one device is listed: default-intel counts too) "
+                                         : " ",
+              out->file);
         fputs(lint->target_count == 1 ? "accepts " : "all accept ", out->file);
     }
     if (lint->not_known)
@@ -175,7 +155,7 @@ static void held_to(const struct dvi_output *out, const struct dvi_size_lint *li
     else if (lint->allowed == 0)
         fputs("no size", out->file);
     else
-        sizes(out->file, lint->allowed);
+        fputs(dvi_sizes_text(lint->allowed, ", ", sizes), out->file);
     putc('\n', out->file);
 }
 

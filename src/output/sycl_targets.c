@@ -4,23 +4,15 @@
 
 #include "output/escape.h"
 #include "output/form.h"
+#include "output/record.h"
 #include "output/sycl.h"
 #include "output/text.h"
 #include "sycl/targets.h"
+#include "target/sizes.h"
 
 static bool is_jit(const struct dvi_sycl_targets *t)
 {
     return t->list.count == 0 && !t->refused;
-}
-
-static void sizes_text(uint32_t sizes, const char *between, char *text, size_t room)
-{
-    size_t at = 0;
-    text[0] = '\0';
-    for (unsigned bit = 0; bit < 32; bit++)
-        if ((sizes >> bit & 1) != 0 && at < room)
-            at +=
-                (size_t)snprintf(text + at, room - at, "%s%lu", at > 0 ? between : "", 1UL << bit);
 }
 
 static void text_array(struct dvi_json *j, const char *key, const char *const *items, size_t count)
@@ -36,19 +28,6 @@ static void list_json(struct dvi_json *j, const struct dvi_sycl_targets *t)
     dvi_json_array(j, "list", DVI_JSON_ONE_LINE);
     for (size_t i = 0; i < t->list.count; i++)
         dvi_json_text(j, NULL, t->list.items[i].row->name);
-    dvi_json_end(j);
-}
-
-static void sizes_json(struct dvi_json *j, uint32_t sizes)
-{
-    if (sizes == 0) {
-        dvi_json_null(j, "sub_group_sizes");
-        return;
-    }
-    dvi_json_array(j, "sub_group_sizes", DVI_JSON_ONE_LINE);
-    for (unsigned bit = 0; bit < 32; bit++)
-        if ((sizes >> bit & 1) != 0)
-            dvi_json_number(j, NULL, UINT64_C(1) << bit);
     dvi_json_end(j);
 }
 
@@ -81,7 +60,7 @@ static void json(struct dvi_output *out, const struct dvi_sycl_targets *t)
     dvi_json_text(j, "form", dvi_sycl_targets_form(t));
     dvi_json_number(j, "distinct_ips", t->distinct_ips);
     redundant_json(j, t);
-    sizes_json(j, t->sub_group_sizes);
+    dvi_json_sizes(j, "sub_group_sizes", t->sub_group_sizes);
     dvi_json_text(j, "ocloc", t->ocloc);
     text_array(j, "dropped", t->dropped.items, t->dropped.count);
     text_array(j, "unmeasured", t->unmeasured.items, t->unmeasured.count);
@@ -98,11 +77,10 @@ static void rows(struct dvi_table *table, const void *data)
     const struct dvi_sycl_targets *t = data;
     for (size_t i = 0; i < t->list.count; i++) {
         const struct dvi_sycl_target *target = &t->list.items[i];
-        char ip[DVI_SIZE_ROOM], sizes[128];
-        sizes_text(target->row->sub_group_sizes, ",", sizes, sizeof sizes);
+        char ip[DVI_SIZE_ROOM], sizes[DVI_SIZES_ROOM];
         dvi_cell(table, target->row->name);
         dvi_cell(table, dvi_ip_or_null(target->ip_version, ip));
-        dvi_cell(table, sizes);
+        dvi_cell(table, dvi_sizes_text(target->row->sub_group_sizes, ",", sizes));
         dvi_cell(table, target->known == DEVIMG_MAYBE ? NULL
                         : target->known == DEVIMG_YES ? "known"
                                                       : "unknown");
@@ -124,11 +102,13 @@ static void first_line(const struct dvi_output *out, const struct dvi_sycl_targe
 
 static void summary(const struct dvi_output *out, const struct dvi_sycl_targets *t)
 {
-    char sizes[128];
+    char sizes[DVI_SIZES_ROOM];
     if (is_jit(t)) {
         fputs("jit: no native images, SPIR-V is compiled at the first launch\n", out->file);
         return;
     }
+    if (t->list.count == 0)
+        return;
     fputs("aot: ", out->file);
     dvi_print_count(out->file, t->list.count, "name");
     fputs(", ", out->file);
@@ -137,7 +117,7 @@ static void summary(const struct dvi_output *out, const struct dvi_sycl_targets 
         fprintf(out->file, t->list.count == 1
                                ? ", a native image a unit"
                                : ", a fat image a unit (an archive, a member a name)");
-    sizes_text(t->sub_group_sizes, ", ", sizes, sizeof sizes);
+    dvi_sizes_text(t->sub_group_sizes, ", ", sizes);
     fprintf(out->file, "\nsub-group sizes that all accept: %s\n",
             sizes[0] != '\0' ? sizes : "not known");
     if (t->device_word != NULL)
@@ -158,12 +138,12 @@ static void text(struct dvi_output *out, const struct dvi_sycl_targets *t)
         dvi_table_print(out, columns, sizeof columns / sizeof *columns, rows, t);
 }
 
-static void names_line(const char *before, const char *const *names, size_t count,
+static void names_line(const char *who, const char *before, const char *const *names, size_t count,
                        const char *behind)
 {
     if (count == 0)
         return;
-    fprintf(stderr, "devimg sycl targets: %s", before);
+    fprintf(stderr, "devimg %s: %s", who, before);
     for (size_t i = 0; i < count; i++) {
         fputs(i > 0 ? ", " : "", stderr);
         dvi_escape(stderr, names[i]);
@@ -171,27 +151,44 @@ static void names_line(const char *before, const char *const *names, size_t coun
     fprintf(stderr, "%s\n", behind);
 }
 
-/* What the user must see in every form, in full. */
-static void complain(const struct dvi_sycl_targets *t)
+void dvi_complain_targets(const char *who, const struct dvi_sycl_targets *t)
 {
-    for (size_t i = 0; i < t->warnings.count; i++)
-        names_line("warning: ", &t->warnings.items[i], 1, "");
     for (size_t i = 0; i < t->unknown.count; i++) {
-        fputs("devimg sycl targets: \"", stderr);
+        fprintf(stderr, "devimg %s: \"", who);
         dvi_escape(stderr, t->unknown.items[i].name);
         fputs("\": ", stderr);
         dvi_escape(stderr, t->unknown.items[i].why);
         putc('\n', stderr);
     }
-    names_line("no table has the sub-group sizes of ", t->unmeasured.items, t->unmeasured.count,
-               ": measure them before a build relies on them");
+    names_line(who, "no table has the sub-group sizes of ", t->unmeasured.items,
+               t->unmeasured.count, ": measure them before a build relies on them");
+}
+
+/* What the user must see in every form, in full. */
+static void complain(const struct dvi_sycl_targets *t)
+{
+    static const char who[] = "sycl targets";
     bool asked = false;
+    for (size_t i = 0; i < t->warnings.count; i++)
+        names_line(who, "warning: ", &t->warnings.items[i], 1, "");
+    dvi_complain_targets(who, t);
+    if (t->unknown.count > 0 && t->ocloc == NULL)
+        fprintf(
+            stderr,
+            "devimg %s: write the names as `devimg targets` lists them, narrow the list, or empty it "
+            "(SPIR-V only, compiled at the first launch)\n",
+            who);
     for (size_t i = 0; i < t->list.count; i++)
         asked = asked || t->list.items[i].known == DEVIMG_NO;
     if (t->dropped.count > 0 && t->list.count == 0)
-        fputs("devimg sycl targets: nothing is left of the list\n", stderr);
-    if (asked || (t->dropped.count > 0 && t->list.count == 0))
-        fprintf(stderr, "devimg sycl targets: %s\n", dvi_sycl_narrow_remedy);
+        fprintf(stderr, "devimg %s: nothing is left of the list\n", who);
+    if (t->dropped.count > 0 && t->list.count == 0)
+        fprintf(stderr,
+                "devimg %s: use a newer ocloc, or build with an empty list (SPIR-V only, "
+                "compiled at the first launch)\n",
+                who);
+    else if (asked)
+        fprintf(stderr, "devimg %s: %s\n", who, dvi_sycl_narrow_remedy);
 }
 
 enum dvi_exit dvi_output_sycl_targets(struct dvi_output *out,

@@ -6,23 +6,12 @@
 #include "output/form.h"
 #include "output/record.h"
 #include "output/text.h"
-#include "target/target.h"
+#include "target/sizes.h"
 
 struct rows {
     const struct devimg_target *const *items;
     size_t count;
 };
-
-static void sub_groups_cell(struct dvi_table *table, uint32_t sizes)
-{
-    char text[128] = "";
-    size_t at = 0;
-    for (unsigned bit = 0; bit < 32; bit++)
-        if ((sizes >> bit & 1) != 0 && at < sizeof text)
-            at += (size_t)snprintf(text + at, sizeof text - at, "%s%lu", at > 0 ? "," : "",
-                                   1UL << bit);
-    dvi_cell(table, text);
-}
 
 static const char *fp64_text(const struct devimg_target *t)
 {
@@ -36,11 +25,11 @@ static void target_rows(struct dvi_table *table, const void *data)
     const struct rows *rows = data;
     for (size_t i = 0; i < rows->count; i++) {
         const struct devimg_target *t = rows->items[i];
-        char ip[DVI_SIZE_ROOM];
+        char ip[DVI_SIZE_ROOM], sizes[DVI_SIZES_ROOM];
         dvi_cell(table, t->name);
         dvi_cell(table, dvi_ip_or_null(t->ip_version, ip));
         dvi_cell(table, t->kind);
-        sub_groups_cell(table, t->sub_group_sizes);
+        dvi_cell(table, dvi_sizes_text(t->sub_group_sizes, ",", sizes));
         dvi_cell(table, fp64_text(t));
         dvi_cell(table, t->family);
         dvi_cell(table, t->aliases);
@@ -81,15 +70,7 @@ static void target_json(struct dvi_json *j, const struct devimg_target *t)
     dvi_json_text(j, "family", t->family);
     dvi_json_text(j, "codename", t->codename);
     list_json(j, "products", t->products, ";");
-    if (t->sub_group_sizes == 0) {
-        dvi_json_null(j, "sub_group_sizes");
-    } else {
-        dvi_json_array(j, "sub_group_sizes", DVI_JSON_ONE_LINE);
-        for (unsigned bit = 0; bit < 32; bit++)
-            if ((t->sub_group_sizes >> bit & 1) != 0)
-                dvi_json_number(j, NULL, UINT64_C(1) << bit);
-        dvi_json_end(j);
-    }
+    dvi_json_sizes(j, "sub_group_sizes", t->sub_group_sizes);
     dvi_json_answer(j, "fp64", t->fp64);
     dvi_json_bool(j, "fp64_emulated", t->fp64_emulated != 0);
     dvi_json_answer(j, "fp16", t->fp16);

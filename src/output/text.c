@@ -8,7 +8,8 @@
 #include "image/image.h"
 #include "output/escape.h"
 
-enum { MAX_COLUMNS = 16, GAP = 2 };
+/* A longer text than the widest column runs over: padding every row to it would multiply it. */
+enum { MAX_COLUMNS = 64, GAP = 2, WIDEST = 120 };
 
 struct dvi_table {
     FILE *file;
@@ -102,7 +103,7 @@ void dvi_cell(struct dvi_table *t, const char *text)
         put_cell(t, text);
     } else if (t->at + 1 < t->count || t->columns[t->at].align == DVI_RIGHT) {
         const size_t width = dvi_escape(NULL, text);
-        if (width > t->width[t->at])
+        if (width > t->width[t->at] && width <= WIDEST)
             t->width[t->at] = width;
     }
     t->at = (t->at + 1) % t->count;

@@ -27,7 +27,7 @@ struct dvi_column {
 /**
  * A table is told twice, once to measure and once to print, so that it costs no memory. `rows`
  * gives the cells in order; both times the same. The last column is not padded: the longest texts
- * belong there.
+ * belong there. Of a very long cell elsewhere, the row runs over.
  */
 struct dvi_table;
 void dvi_table_print(const struct dvi_output *out, const struct dvi_column *columns, size_t count,

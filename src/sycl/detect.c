@@ -208,7 +208,8 @@ static enum devimg_status ask(const struct dvi_detect_options *options, struct d
     const char *const argv[] = { options->sycl_ls, "--verbose", NULL };
     struct dvi_ran ran = { 0 };
     struct devimg_error failure = { 0 };
-    const enum devimg_status status = dvi_run(argv, options->seconds, MOST_OUTPUT, &ran, &failure);
+    const enum devimg_status status =
+        dvi_run_in(options->folder, argv, options->seconds, MOST_OUTPUT, &ran, &failure);
     if (status == DEVIMG_NOMEM)
         return dvi_fail_memory(err, options->sycl_ls);
     if (status != DEVIMG_OK)

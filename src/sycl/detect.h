@@ -19,6 +19,7 @@ typedef DVI_LIST(const char *) dvi_text_list;
 struct dvi_detect_options {
     const char *request; /* as the user wrote it; NULL: auto */
     const char *sycl_ls; /* the program */
+    const char *folder;  /* where it runs; NULL: where we are */
     unsigned seconds;    /* it may take */
     bool exact;     /* only real CPU targets count for the gate, not "spir64" and "...cpu..." */
     bool gpus;      /* add the GPUs that sycl-ls lists */

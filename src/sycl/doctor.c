@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-enum { MOST_SAID = 400 };
-
 const char *const dvi_doctor_names[DVI_DOCTOR_PARTS] = {
     [DVI_DOCTOR_OCLOC] = "ocloc",     [DVI_DOCTOR_VERSION] = "version",
     [DVI_DOCTOR_TARGETS] = "targets", [DVI_DOCTOR_IGC] = "igc",
@@ -56,26 +54,12 @@ enum devimg_status dvi_exam_skip(struct dvi_doctor_row *row, const char *why,
 
 const char *dvi_exam_words(struct dvi_exam *e, const struct dvi_ran *ran)
 {
-    struct dvi_arena *arena = &e->out->arena;
-    const char *first = dvi_said(ran->output, MOST_SAID, arena);
-    const char *second = dvi_said(ran->errors, MOST_SAID, arena);
-    if (first == NULL || second == NULL)
-        return NULL;
-    return dvi_arena_format(arena, "%s%s%s%s", first[0] != '\0' || second[0] != '\0' ? ": " : "",
-                            first, first[0] != '\0' && second[0] != '\0' ? " " : "", second);
+    return dvi_ran_words(ran, &e->out->arena);
 }
 
 const char *dvi_exam_ended(struct dvi_exam *e, const char *what, const struct dvi_ran *ran)
 {
-    const char *words = dvi_exam_words(e, ran);
-    if (words == NULL)
-        return NULL;
-    if (ran->timed_out)
-        return dvi_arena_format(&e->out->arena, "%s: did not end within %u s and was stopped%s",
-                                what, e->asked->seconds, words);
-    if (ran->exit_code < 0)
-        return dvi_arena_format(&e->out->arena, "%s: crashed%s", what, words);
-    return dvi_arena_format(&e->out->arena, "%s: exit status %d%s", what, ran->exit_code, words);
+    return dvi_ran_ended(ran, what, e->asked->seconds, &e->out->arena);
 }
 
 const char *dvi_exam_joined(struct dvi_arena *arena, const char *const *names, size_t count)
@@ -176,7 +160,11 @@ static enum devimg_status judge_names(struct dvi_exam *e, struct devimg_error *e
         return dvi_exam_set(row, DVI_DOCTOR_WRONG,
                             dvi_arena_format(&d->arena, "%zu of %zu cannot be built for: %s",
                                              d->total - d->known, d->total, names),
-                            dvi_sycl_narrow_remedy, err);
+                            d->targets.list.count > 0
+                                ? dvi_sycl_narrow_remedy
+                                : "write the names as devimg targets does, or "
+                                  "build with an empty list (SPIR-V only)",
+                            err);
     return dvi_exam_set(
         row, DVI_DOCTOR_OK,
         dvi_arena_format(&d->arena, "ocloc knows %s: %s", d->total == 1 ? "it" : "all", names),
@@ -190,6 +178,7 @@ static enum devimg_status read_list(struct dvi_exam *e, const char *ocloc, struc
         .lists = e->asked->lists,
         .count = e->asked->count,
         .ocloc = ocloc,
+        .folder = e->folder.path,
         .seconds = e->asked->seconds,
     };
     dvi_sycl_targets_free(&e->out->targets);
@@ -259,6 +248,9 @@ static const char *obstacle(struct dvi_doctor *d)
         return "ocloc does not answer as it should";
     if (rows[DVI_DOCTOR_IGC].state == DVI_DOCTOR_BROKEN)
         return "ocloc cannot compile, its compiler (IGC) is broken";
+    if (d->known == 0 && d->targets.list.count == 0)
+        return d->total == 1 ? "it is no target that devimg or this ocloc knows"
+                             : "none of them is a target that devimg or this ocloc knows";
     if (d->known == 0)
         return d->total == 1 ? "this ocloc does not know it" : "this ocloc knows none of them";
     return rows[DVI_DOCTOR_IGC].state != DVI_DOCTOR_OK ? "whether ocloc can compile is not known"

@@ -1,23 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * ocloc: it starts, tells its version, and compiles a kernel, which loads IGC.
- * Sources: measured with ocloc 22.43. `ocloc query OCL_DRIVER_VERSION` writes a FILE of that name into
- * the current folder ("22.43.24595" and a NUL) and prints nothing; it knows no --version. A library
- * that it cannot load is told on its output, "Error! Loading of IGC library has failed! Filename:
- * libigc.so.1", exit status 250. intel/compute-runtime shared/offline_compiler/source
- * (offline_compiler.h, ocloc_igc_facade.cpp): the same in 2025.
+ * Sources: measured with ocloc 22.43: a library that it cannot load is told on its output, "Error!
+ * Loading of IGC library has failed! Filename: libigc.so.1", exit status 250.
+ * intel/compute-runtime shared/offline_compiler/source (ocloc_igc_facade.cpp): the same in 2025.
  */
 #include "sycl/doctor_exam.h"
 
-#include <dirent.h>
-#include <fcntl.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "base/file.h"
-#include "base/write.h"
-
-enum { MOST_VERSION = 64 };
+#include "sycl/ocloc_run.h"
 
 static const char igc_remedy[] =
     "install the IGC that belongs to this ocloc (Debian and Ubuntu: libigc and libigdfcl of the same "
@@ -36,56 +28,12 @@ bool dvi_doctor_version_is(const char *printed, const char *expected)
 
 /* --- ocloc, and its version --- */
 
-/* The last line that is not empty. */
-static struct dvi_view last_line(const struct dvi_ran *ran)
-{
-    struct dvi_view rest = dvi_view_of(ran->output, ran->output_size, ""), line = { 0 };
-    struct dvi_view last = rest;
-    while (dvi_next_line(&rest, &line))
-        if (line.size > 0)
-            last = line;
-    return last;
-}
-
-/* A version as such a program writes it: it begins with a number and a point. */
-static const char *version_in(struct dvi_view text, struct dvi_arena *arena)
-{
-    static const char parts[] =
-        "0123456789.ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-+~_";
-    text = dvi_trimmed(dvi_head(text, strnlen((const char *)text.data, text.size)));
-    size_t digits = 0;
-    while (digits < text.size && text.data[digits] >= '0' && text.data[digits] <= '9')
-        digits++;
-    if (digits == 0 || digits == text.size || text.data[digits] != '.' || text.size > MOST_VERSION)
-        return NULL;
-    for (size_t i = 0; i < text.size; i++)
-        if (strchr(parts, text.data[i]) == NULL)
-            return NULL;
-    return dvi_arena_text(arena, text);
-}
-
-/* The file that the query wrote; NULL: there is none, or no version is in it. */
-static const char *version_file(struct dvi_exam *e)
-{
-    struct dvi_file file = { 0 };
-    const char *path = dvi_arena_format(&e->out->arena, "%s/OCL_DRIVER_VERSION", e->folder.path);
-    if (path == NULL || dvi_file_open(path, path, false, &file, NULL) != DEVIMG_OK)
-        return NULL;
-    const char *version = NULL;
-    if (file.bytes.size <= DVI_EXAM_LINE)
-        version = version_in(file.bytes, &e->out->arena);
-    dvi_file_close(&file);
-    return version;
-}
-
 static enum devimg_status judge_version(struct dvi_exam *e, const struct dvi_ran *ran,
                                         struct devimg_error *err)
 {
     struct dvi_doctor_row *row = &e->out->rows[DVI_DOCTOR_VERSION];
     const char *expected = e->asked->expect_ocloc;
-    row->version = version_file(e);
-    if (row->version == NULL) /* other releases may print it instead */
-        row->version = version_in(last_line(ran), &e->out->arena);
+    row->version = dvi_ocloc_version(e->folder.path, ran, &e->out->arena);
     if (row->version == NULL)
         return dvi_exam_set(row, DVI_DOCTOR_UNKNOWN,
                             "\"query OCL_DRIVER_VERSION\" tells no version",
@@ -151,70 +99,20 @@ enum devimg_status dvi_examine_ocloc(struct dvi_exam *e, struct devimg_error *er
 
 /* --- IGC --- */
 
-static const char kernel_name[] = "devimg.cl";
-
-static enum devimg_status fill_kernel(FILE *file, const void *context, struct devimg_error *err)
-{
-    (void)context;
-    (void)err;
-    fputs("__kernel void devimg(__global int *out) { out[get_global_id(0)] = 1; }\n", file);
-    return DEVIMG_OK;
-}
-
-static enum devimg_status write_kernel(struct dvi_exam *e, struct devimg_error *err)
-{
-    struct dvi_folder folder = { 0 };
-    bool taken = false;
-    DVI_TRY(dvi_folder_open(e->folder.path, &folder, err));
-    const enum devimg_status status =
-        dvi_folder_write(&folder, kernel_name, true, fill_kernel, NULL, &taken, err);
-    dvi_folder_close(&folder);
-    return status;
-}
-
-/* The format of the first native image in the file; NULL: it holds none. */
-static const char *native_in(int folder, const char *name)
-{
-    const struct devimg_opts opts = { .struct_size = sizeof opts, .threads = 1 };
-    const int fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    const char *found = NULL;
-    struct devimg_file *file = NULL;
-    if (fd < 0)
-        return NULL;
-    if (devimg_open_fd(fd, name, &opts, &file, NULL) == DEVIMG_OK) {
-        for (uint32_t i = 0; i < devimg_image_count(file) && found == NULL; i++) {
-            const enum devimg_format format = devimg_image_at(file, i)->format;
-            if (format == DEVIMG_FORMAT_ZEBIN || format == DEVIMG_FORMAT_PATCHTOKEN)
-                found = devimg_format_name(format);
-        }
-        devimg_close(file);
-    }
-    (void)close(fd);
-    return found;
-}
-
-/* What ocloc made: how a file is called differs between releases, so that each is looked into. */
-static const char *find_native(const char *path)
-{
-    enum { MOST_FILES = 64 };
-    DIR *folder = opendir(path);
-    const char *found = NULL;
-    struct dirent *entry = NULL;
-    if (folder == NULL)
-        return NULL;
-    for (int i = 0; i < MOST_FILES && found == NULL && (entry = readdir(folder)) != NULL; i++)
-        if (entry->d_name[0] != '.')
-            found = native_in(dirfd(folder), entry->d_name);
-    (void)closedir(folder);
-    return found;
-}
+static const char kernel[] =
+    "__kernel void devimg(__global int *out) { out[get_global_id(0)] = 1; }\n";
 
 /* A target to compile for: one of the list, else one of the default list that this ocloc knows. */
 static enum devimg_status choose_target(struct dvi_exam *e, const char **out,
                                         struct devimg_error *err)
 {
     static const char *const list = "default-intel";
-    const struct dvi_sycl_targets_asked asked = { &list, 1, e->ocloc, e->asked->seconds, true };
+    const struct dvi_sycl_targets_asked asked = { .lists = &list,
+                                                  .count = 1,
+                                                  .ocloc = e->ocloc,
+                                                  .folder = e->folder.path,
+                                                  .seconds = e->asked->seconds,
+                                                  .narrow = true };
     struct dvi_sycl_targets others = { 0 };
     struct devimg_error why = { 0 };
     *out = NULL;
@@ -233,20 +131,25 @@ static enum devimg_status choose_target(struct dvi_exam *e, const char **out,
 }
 
 static enum devimg_status judge_compile(struct dvi_exam *e, const char *target,
-                                        const struct dvi_ran *ran, struct devimg_error *err)
+                                        const struct dvi_ocloc_made *made, struct devimg_error *err)
 {
     struct dvi_doctor_row *row = &e->out->rows[DVI_DOCTOR_IGC];
+    const struct dvi_ran *ran = &made->ran;
     const char *what = dvi_arena_format(&e->out->arena, "compiling a kernel for %s", target);
     if (what == NULL)
         return dvi_fail_memory(err, target);
     if (ran->timed_out || ran->exit_code != 0)
         return dvi_exam_set(row, DVI_DOCTOR_BROKEN, dvi_exam_ended(e, what, ran), igc_remedy, err);
-    const char *format = find_native(e->folder.path);
-    if (format != NULL)
+    if (made->format != NULL)
+        return dvi_exam_set(row, DVI_DOCTOR_OK,
+                            dvi_arena_format(&e->out->arena, "a kernel was compiled for %s (%s)",
+                                             target, made->format),
+                            NULL, err);
+    if (made->not_seen)
         return dvi_exam_set(
-            row, DVI_DOCTOR_OK,
-            dvi_arena_format(&e->out->arena, "a kernel was compiled for %s (%s)", target, format),
-            NULL, err);
+            row, DVI_DOCTOR_UNKNOWN,
+            dvi_arena_format(&e->out->arena, "%s: what it made could not be looked at", what),
+            "set TMPDIR to a folder that can be written", err);
     const char *words = dvi_exam_words(e, ran);
     return dvi_exam_set(row, DVI_DOCTOR_BROKEN,
                         words != NULL
@@ -271,21 +174,20 @@ enum devimg_status dvi_examine_igc(struct dvi_exam *e, struct devimg_error *err)
     if (target == NULL)
         return dvi_exam_set(row, DVI_DOCTOR_UNKNOWN,
                             "ocloc names no target that a kernel could be compiled for", NULL, err);
-    const enum devimg_status status = write_kernel(e, &why);
+    enum devimg_status status = dvi_ocloc_write(e->folder.path, kernel, &why);
     if (status == DEVIMG_NOMEM)
-        return dvi_fail_memory(err, kernel_name);
+        return dvi_fail_memory(err, target);
     if (status != DEVIMG_OK)
         return dvi_exam_set(row, DVI_DOCTOR_UNKNOWN, dvi_arena_copy(&e->out->arena, why.text),
                             "set TMPDIR to a folder that can be written", err);
-    const char *const argv[] = {
-        e->ocloc, "compile", "-file", kernel_name, "-device", target, NULL
-    };
-    struct dvi_ran ran = { 0 };
-    bool started = false;
-    DVI_TRY(dvi_exam_try(e, row, argv, igc_remedy, &started, &ran, err));
-    if (!started)
-        return DEVIMG_OK;
-    const enum devimg_status judged = judge_compile(e, target, &ran, err);
-    dvi_ran_free(&ran);
-    return judged;
+    struct dvi_ocloc_made made = { 0 };
+    status = dvi_ocloc_compile(e->ocloc, e->folder.path, target, e->asked->seconds, &made, &why);
+    if (status == DEVIMG_NOMEM)
+        return dvi_fail_memory(err, target);
+    if (status != DEVIMG_OK)
+        return dvi_exam_set(row, DVI_DOCTOR_BROKEN, dvi_arena_copy(&e->out->arena, why.text),
+                            igc_remedy, err);
+    status = judge_compile(e, target, &made, err);
+    dvi_ocloc_made_free(&made);
+    return status;
 }

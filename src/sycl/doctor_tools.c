@@ -61,6 +61,7 @@ enum devimg_status dvi_examine_sycl_ls(struct dvi_exam *e, struct devimg_error *
     if (row->program == NULL)
         return DEVIMG_OK;
     const struct dvi_detect_options options = { .sycl_ls = row->program,
+                                                .folder = e->folder.path,
                                                 .seconds = e->asked->seconds };
     struct dvi_detection found = { 0 };
     enum devimg_status status = dvi_detect(&options, &found, &e->out->arena, err);
@@ -125,9 +126,10 @@ static const char *compiler_version(struct dvi_exam *e, const struct compiler *c
                           dvi_view_of(at, size < DVI_EXAM_LINE ? size : DVI_EXAM_LINE, ""));
 }
 
-/* Does this clang++ take the words that only DPC++ has? With -### it compiles nothing. */
+/* Does this clang++ take the words that only DPC++ has? With -### it compiles nothing. `*broken`: it
+ * answers nothing that can be believed, and this is how. */
 static enum devimg_status is_dpcpp(struct dvi_exam *e, const char *program, bool *yes,
-                                   struct devimg_error *err)
+                                   const char **broken, struct devimg_error *err)
 {
     const char *const argv[] = { program,
                                  "-###",
@@ -140,14 +142,20 @@ static enum devimg_status is_dpcpp(struct dvi_exam *e, const char *program, bool
                                  "/dev/null",
                                  NULL };
     struct dvi_ran ran = { 0 };
+    struct devimg_error why = { 0 };
     const enum devimg_status status =
-        dvi_run_in(e->folder.path, argv, e->asked->seconds, DVI_EXAM_OUTPUT, &ran, NULL);
-    *yes = status == DEVIMG_OK && !ran.timed_out && ran.exit_code == 0;
+        dvi_run_in(e->folder.path, argv, e->asked->seconds, DVI_EXAM_OUTPUT, &ran, &why);
     if (status == DEVIMG_NOMEM)
         return dvi_fail_memory(err, program);
-    if (status == DEVIMG_OK)
-        dvi_ran_free(&ran);
-    return DEVIMG_OK;
+    *yes = status == DEVIMG_OK && !ran.timed_out && ran.exit_code == 0;
+    if (status != DEVIMG_OK)
+        *broken = dvi_arena_copy(&e->out->arena, why.text);
+    else if (ran.timed_out || ran.exit_code < 0)
+        *broken = dvi_exam_ended(e, "-### -fsycl", &ran);
+    const bool no_memory =
+        *broken == NULL && (status != DEVIMG_OK || ran.timed_out || ran.exit_code < 0);
+    dvi_ran_free(&ran);
+    return no_memory ? dvi_fail_memory(err, program) : DEVIMG_OK;
 }
 
 static enum devimg_status judge_compiler(struct dvi_exam *e, const struct compiler *c,
@@ -161,8 +169,11 @@ static enum devimg_status judge_compiler(struct dvi_exam *e, const struct compil
     const char *version = compiler_version(e, c, ran);
     if (version == NULL)
         return dvi_fail_memory(err, row->program);
+    const char *broken = NULL;
     if (c->mark == NULL)
-        DVI_TRY(is_dpcpp(e, row->program, &good, err));
+        DVI_TRY(is_dpcpp(e, row->program, &good, &broken, err));
+    if (broken != NULL)
+        return dvi_exam_set(row, DVI_DOCTOR_BROKEN, broken, "install it anew", err);
     if (!good)
         return dvi_exam_set(
             row, DVI_DOCTOR_WRONG,

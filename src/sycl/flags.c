@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#include "sycl/detect.h"
+
 /* ---- the tables: NULL-ended lists for each compiler and step ---- */
 
 /* Which part of the words stands at a place of a table. */
@@ -14,7 +16,7 @@ enum part {
     END,
     WORD,     /* as it is */
     COMPRESS, /* --offload-compress and its level, unless raw */
-    TARGETS,  /* -fsycl-targets=spir64_gen,FALLBACK; nothing for an empty list */
+    TARGETS,  /* -fsycl-targets=spir64_gen,FALLBACK,ALSO; nothing where -fsycl alone says so */
     DEVICES,  /* the selector and, directly behind it, the one word with the list */
     STRICT,   /* words of strict arithmetic */
     STRICT_LINK
@@ -107,7 +109,8 @@ static const char *const *strict_of(const struct dvi_sycl_flags_asked *asked,
 struct maker {
     const struct dvi_sycl_flags_asked *asked;
     struct dvi_sycl_flags *out;
-    const char *fallback;    /* "spir64", "spir64,spirv64", or "" */
+    const char *fallback;    /* ",spir64", ",spir64,spirv64", or "" */
+    const char *also;        /* ",native_cpu": what is no fallback as well, or "" */
     const char *device_word; /* of the whole list; NULL: it is empty */
     const char *unit_word;   /* of the unit's list */
 };
@@ -184,6 +187,45 @@ static enum devimg_status read_fallback(struct maker *m, struct devimg_error *er
                 "no fallback: a device that is not in the list finds no kernel, where a portable "
                 "image would cost it one slow start",
                 err);
+}
+
+/* Is `entry` one of ",a,b"? */
+static bool has_entry(const char *entries, const char *entry)
+{
+    const size_t size = strlen(entry);
+    for (const char *at = strstr(entries, entry); at != NULL; at = strstr(at + 1, entry))
+        if (at[-1] == ',' && (at[size] == ',' || at[size] == '\0'))
+            return true;
+    return false;
+}
+
+/* spir64_gen stands in the words where there is a device list for it, and only there. */
+static enum devimg_status add_also(struct maker *m, const struct dvi_detection *entries,
+                                   struct devimg_error *err)
+{
+    for (size_t i = 0; i < entries->warnings.count; i++)
+        DVI_TRY(warn(m, entries->warnings.items[i], err));
+    for (size_t i = 0; i < entries->targets.count; i++) {
+        const char *entry = entries->targets.items[i];
+        if (strcmp(entry, "spir64_gen") == 0 || has_entry(m->fallback, entry))
+            continue;
+        m->also = dvi_arena_format(&m->out->arena, "%s,%s", m->also, entry);
+        if (m->also == NULL)
+            return fail_memory(err);
+    }
+    return DEVIMG_OK;
+}
+
+static enum devimg_status read_also(struct maker *m, struct devimg_error *err)
+{
+    struct dvi_detection entries = { 0 };
+    enum devimg_status st = DEVIMG_OK;
+    for (size_t i = 0; st == DEVIMG_OK && i < m->asked->also_count; i++)
+        st = dvi_detect_targets(&entries, m->asked->also[i], &m->out->arena, err);
+    if (st == DEVIMG_OK)
+        st = add_also(m, &entries, err);
+    dvi_detection_free(&entries);
+    return st;
 }
 
 /* ---- targets that a unit is built without ---- */
@@ -327,6 +369,19 @@ static enum devimg_status check_compression(struct maker *m, struct devimg_error
                 err);
 }
 
+static bool names_some(const char *list)
+{
+    return list != NULL && list[strspn(list, " ,")] != '\0';
+}
+
+static bool names_entries(const struct dvi_sycl_flags_asked *asked)
+{
+    for (size_t i = 0; i < asked->also_count; i++)
+        if (names_some(asked->also[i]))
+            return true;
+    return false;
+}
+
 static enum devimg_status check_compiler(struct maker *m, struct devimg_error *err)
 {
     const char *name = name_of(m->asked->compiler);
@@ -337,7 +392,7 @@ static enum devimg_status check_compiler(struct maker *m, struct devimg_error *e
                               "--syntax msvc is for icpx (icx-cl), not for %s", name);
     if (m->asked->rdc)
         return dvi_fail_plain(err, DEVIMG_UNSUPPORTED, "", "--rdc is for icpx, not for %s", name);
-    if (m->asked->targets != NULL && m->asked->targets[strspn(m->asked->targets, " ,")] != 0)
+    if (names_some(m->asked->targets) || names_entries(m->asked))
         DVI_TRY(warn(m,
                      dvi_arena_format(&m->out->arena,
                                       "the target list is for icpx: %s gets no word of it", name),
@@ -384,6 +439,18 @@ static enum devimg_status add_compression(struct maker *m, struct dvi_sycl_words
                err);
 }
 
+static enum devimg_status add_entries(struct maker *m, bool native, struct dvi_sycl_words *words,
+                                      struct devimg_error *err)
+{
+    const char *entries = dvi_arena_format(&m->out->arena, "%s%s%s", native ? ",spir64_gen" : "",
+                                           m->fallback, m->also);
+    if (!native && *m->also == '\0')
+        return DEVIMG_OK; /* -fsycl alone makes SPIR-V */
+    if (entries == NULL)
+        return fail_memory(err);
+    return add(words, dvi_arena_format(&m->out->arena, "-fsycl-targets=%s", entries + 1), err);
+}
+
 static enum devimg_status add_part(struct maker *m, enum dvi_sycl_step step, const struct row *row,
                                    struct dvi_sycl_words *words, struct devimg_error *err)
 {
@@ -391,12 +458,7 @@ static enum devimg_status add_part(struct maker *m, enum dvi_sycl_step step, con
     switch (row->part) {
     case WORD: return add(words, row->word, err);
     case COMPRESS: return add_compression(m, words, err);
-    case TARGETS:
-        if (device_word == NULL)
-            return DEVIMG_OK;
-        return add(words,
-                   dvi_arena_format(&m->out->arena, "-fsycl-targets=spir64_gen%s", m->fallback),
-                   err);
+    case TARGETS: return add_entries(m, device_word != NULL, words, err);
     case DEVICES:
         if (device_word == NULL)
             return DEVIMG_OK;
@@ -420,6 +482,7 @@ static enum devimg_status make(struct maker *m, struct devimg_error *err)
         if (m->out->targets.refused)
             return DEVIMG_OK;
         DVI_TRY(read_fallback(m, err));
+        DVI_TRY(read_also(m, err));
         DVI_TRY(apply_gaps(m, err));
     }
     for (int step = 0; step < DVI_STEP_COUNT; step++)
@@ -432,7 +495,7 @@ static enum devimg_status make(struct maker *m, struct devimg_error *err)
 enum devimg_status dvi_sycl_flags_make(const struct dvi_sycl_flags_asked *asked,
                                        struct dvi_sycl_flags *out, struct devimg_error *err)
 {
-    struct maker m = { .asked = asked, .out = out, .fallback = "" };
+    struct maker m = { .asked = asked, .out = out, .fallback = "", .also = "" };
     *out = (struct dvi_sycl_flags){ 0 };
     return make(&m, err);
 }

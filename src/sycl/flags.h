@@ -15,12 +15,14 @@ enum { DVI_COMPRESSION_LEVEL = 22 };
 struct dvi_sycl_flags_asked {
     enum dvi_sycl_compiler compiler;
     enum dvi_sycl_syntax syntax;
-    bool rdc;             /* relocatable device code: the images are made by the link */
-    bool raw;             /* no compression */
-    unsigned level;       /* of compression; 0: the default, and it was not asked for by name */
-    bool strict_fp;       /* arithmetic in kernels as on the host */
-    const char *targets;  /* NULL: those of the policy, else default-intel; no name: JIT only */
-    const char *fallback; /* NULL: that of the policy, else spir64; no name: none */
+    bool rdc;                /* relocatable device code: the images are made by the link */
+    bool raw;                /* no compression */
+    unsigned level;          /* of compression; 0: the default, and it was not asked for by name */
+    bool strict_fp;          /* arithmetic in kernels as on the host */
+    const char *targets;     /* NULL: those of the policy, else default-intel; no name: JIT only */
+    const char *fallback;    /* NULL: that of the policy, else spir64; no name: none */
+    const char *const *also; /* lists of further entries of -fsycl-targets */
+    size_t also_count;
     const struct devimg_policy *policy; /* NULL: none */
     const char *unit;                   /* whose gaps leave targets out; NULL: of no unit */
     bool units_apart;                   /* without `unit`: each unit is asked for by itself */
@@ -46,7 +48,8 @@ struct dvi_sycl_unit {
 
 /**
  * @return OK, also with a list that is refused: `out->targets.refused`; UNSUPPORTED: the compiler
- *         cannot do what was asked, and `err` says why; MALFORMED: no such fallback; NOMEM. Free
+ *         cannot do what was asked, and `err` says why; MALFORMED: no such fallback, or no name in
+ *         `also`; LIMIT: too many of them; NOMEM. Free
  *         `out` in any case.
  */
 DEVIMG_CHECKED enum devimg_status dvi_sycl_flags_make(const struct dvi_sycl_flags_asked *asked,

@@ -48,14 +48,11 @@ struct lint {
 
 /* ---- findings ---- */
 
-static enum devimg_status say(struct lint *l, enum devimg_severity severity, const char *code,
+/* Also where there are DVI_LINT_MOST already. */
+static enum devimg_status add(struct lint *l, enum devimg_severity severity, const char *code,
                               const char *target, const char *message, const char *hint,
                               struct devimg_error *err)
 {
-    if (l->out->findings.count >= DVI_LINT_MOST) {
-        l->more[severity]++;
-        return DEVIMG_OK;
-    }
     struct dvi_lint_finding *added = message != NULL ? DVI_ADD(&l->out->findings) : NULL;
     if (added == NULL)
         return dvi_fail_memory(err, "");
@@ -81,16 +78,23 @@ static bool is_full(const struct lint *l)
     return l->out->findings.count >= DVI_LINT_MOST;
 }
 
+static enum devimg_status say(struct lint *l, enum devimg_severity severity, const char *code,
+                              const char *target, const char *message, const char *hint,
+                              struct devimg_error *err)
+{
+    if (!is_full(l))
+        return add(l, severity, code, target, message, hint, err);
+    l->more[severity]++;
+    return DEVIMG_OK;
+}
+
 /* A text that holds bytes of the line; not made when the finding is not kept. */
 static const char *text_of(struct lint *l, const char *format, const char *word)
 {
-    const size_t size = strlen(word);
+    char shown[81];
     if (is_full(l))
         return "";
-    char shown[81];
-    const size_t kept = size < sizeof shown ? size : sizeof shown - 1;
-    memcpy(shown, word, kept);
-    shown[kept] = 0;
+    dvi_show(shown, sizeof shown, dvi_view_of(word, strlen(word), NULL));
     /* every format has one %s */
     const char *mark = strstr(format, "%s");
     return dvi_arena_format(&l->out->arena, "%.*s%s%s", (int)(mark - format), format, shown,
@@ -109,7 +113,7 @@ static bool has_program(const char *word, const char *name)
 static void take_kind(struct facts *f, struct dvi_view field)
 {
     f->kinds++;
-    if (dvi_starts_with(field, "spir64_gen", strlen("spir64_gen")))
+    if (dvi_names_no_gpu(field))
         f->gen = f->aot = true;
     else if (dvi_starts_with(field, "intel_gpu_", strlen("intel_gpu_")))
         f->aot = true;
@@ -123,8 +127,6 @@ static void take_targets(struct facts *f, const char *list)
 {
     struct dvi_view rest = dvi_view_of(list, strlen(list), "-fsycl-targets"), field = { 0 };
     f->targets = true;
-    f->kinds = 0;
-    f->gen = f->aot = f->portable = false; /* the last one counts */
     while (dvi_next_field(&rest, ',', &field))
         take_kind(f, field);
 }
@@ -146,14 +148,11 @@ static void take_program(struct facts *f, const char *word)
 
 static void take_word(struct facts *f, const char *word)
 {
-    const char *targets = dvi_word_sycl_targets(word);
     const char *option = word[0] == '-' || word[0] == '/' ? word + 1 : "";
     const char *acpp = dvi_word_after(word, "-acpp-targets=");
     if (acpp == NULL)
         acpp = dvi_word_after(word, "-hipsycl-targets=");
-    if (targets != NULL)
-        take_targets(f, targets);
-    else if (acpp != NULL)
+    if (acpp != NULL)
         f->generic = strstr(acpp, "generic") != NULL;
     else if (strcmp(option, "fsycl") == 0)
         f->sycl = true;
@@ -165,11 +164,6 @@ static void take_word(struct facts *f, const char *word)
         f->rdc = false;
     else if (strcmp(option, "fsycl-rdc") == 0 || strcmp(option, "fgpu-rdc") == 0)
         f->rdc = true;
-    else if (strcmp(word, "--offload-compress") == 0)
-        f->compressed = true;
-    else if (strcmp(word, "--no-offload-compress") == 0)
-        f->compressed = false;
-    f->has_list = f->has_list || is_device_list(word);
     for (unsigned i = 0; i < DEVICE_WORDS; i++)
         if (*option == 'f' && strncmp(option, device_words[i], strlen(device_words[i])) == 0)
             f->device_words |= 1U << i;
@@ -177,14 +171,20 @@ static void take_word(struct facts *f, const char *word)
 
 static struct facts facts_of(const struct dvi_compile_line *line)
 {
-    struct facts f = { .rdc = true };
+    const struct dvi_line_facts said = dvi_line_facts(line);
+    struct facts f = { .rdc = true, .compressed = said.compress };
+    struct dvi_line_word w = { 0 };
     if (line->count > 0)
         take_program(&f, line->words[0]);
-    for (size_t i = 0; i < line->count; i++)
-        take_word(&f, line->words[i]);
-    for (size_t i = 0; i + 1 < line->count; i++) /* the list of a backend stands in its own word */
-        f.has_list = f.has_list || (dvi_word_backend(line->words[i]) != DVI_BACKEND_NONE &&
-                                    strstr(line->words[i + 1], "-device ") != NULL);
+    if (said.sycl_targets != NULL)
+        take_targets(&f, said.sycl_targets);
+    for (size_t at = 0; dvi_line_next(line, &at, &w);) {
+        take_word(&f, w.word);
+        f.has_list = f.has_list || is_device_list(w.word) ||
+                     (w.value != NULL && is_device_list(w.value)) ||
+                     (w.backend != DVI_BACKEND_NONE && w.value != NULL &&
+                      strstr(w.value, "-device ") != NULL);
+    }
     return f;
 }
 
@@ -250,17 +250,14 @@ static enum devimg_status judge_set(struct lint *l, const struct dvi_target_set 
 static enum devimg_status judge_lists(struct lint *l, const struct dvi_compile_line *line,
                                       struct devimg_error *err)
 {
+    const struct dvi_line_facts said = dvi_line_facts(line);
     struct dvi_target_set kinds = { 0 }, devices = { 0 };
     struct dvi_arena *arena = line->scratch; /* names are copied into findings */
     enum devimg_status st = DEVIMG_OK;
-    for (size_t i = 0; i < line->count && st == DEVIMG_OK; i++) {
-        const char *list = dvi_word_sycl_targets(line->words[i]);
-        const enum dvi_backend_word kind = dvi_word_backend(line->words[i]);
-        if (list != NULL)
-            st = dvi_target_set_add(&kinds, list, arena, err);
-        else if (kind != DVI_BACKEND_NONE && kind != DVI_BACKEND_OTHER && i + 1 < line->count)
-            st = dvi_word_devices(line->words[i + 1], &devices, arena, arena, NULL, err);
-    }
+    if (said.sycl_targets != NULL)
+        st = dvi_target_set_add(&kinds, said.sycl_targets, arena, err);
+    if (st == DEVIMG_OK)
+        st = dvi_line_devices(line, &devices, arena, err);
     if (st == DEVIMG_OK)
         st = judge_set(l, &kinds, false, err);
     if (st == DEVIMG_OK)
@@ -275,7 +272,7 @@ static enum devimg_status judge_lists(struct lint *l, const struct dvi_compile_l
 static const char behind_selector[] =
     "write -Xsycl-target-backend=spir64_gen and, directly behind it, the one word \"-device A,B\"";
 
-/* `next`: the word behind a word that takes one, or NULL. */
+/* `next`: the word behind one that takes it, or NULL. */
 static enum devimg_status judge_backend(struct lint *l, const struct facts *f,
                                         enum dvi_backend_word kind, const char *next,
                                         struct devimg_error *err)
@@ -309,19 +306,16 @@ static enum devimg_status judge_backend(struct lint *l, const struct facts *f,
 static enum devimg_status judge_words(struct lint *l, const struct facts *f,
                                       const struct dvi_compile_line *line, struct devimg_error *err)
 {
-    enum dvi_backend_word before = DVI_BACKEND_NONE;
-    for (size_t i = 0; i < line->count; i++) {
-        const char *word = line->words[i];
-        if (before == DVI_BACKEND_NONE && is_device_list(word))
+    struct dvi_line_word w = { 0 };
+    for (size_t at = 0; dvi_line_next(line, &at, &w);) {
+        if (is_device_list(w.word) ||
+            (w.backend == DVI_BACKEND_NONE && w.value != NULL && is_device_list(w.value)))
             DVI_TRY(say(l, DEVIMG_ERROR, "device-misplaced", NULL,
                         "\"-device\" does not directly follow -Xsycl-target-backend=spir64_gen: "
                         "it does not get to ocloc",
                         behind_selector, err));
-        /* what follows such a word is its value, whatever it looks like */
-        before = before == DVI_BACKEND_NONE ? dvi_word_backend(word) : DVI_BACKEND_NONE;
-        if (before != DVI_BACKEND_NONE)
-            DVI_TRY(
-                judge_backend(l, f, before, i + 1 < line->count ? line->words[i + 1] : NULL, err));
+        if (w.backend != DVI_BACKEND_NONE)
+            DVI_TRY(judge_backend(l, f, w.backend, w.value, err));
     }
     return DEVIMG_OK;
 }
@@ -480,19 +474,18 @@ static enum devimg_status finish(struct lint *l, struct devimg_error *err)
     l->file = NULL;
     l->entry = DEVIMG_UNKNOWN;
     if (l->out->sycl_count == 0)
-        return say(l, DEVIMG_WARNING, "no-sycl", NULL,
-                   "no line compiles SYCL (-fsycl): nothing was judged", NULL, err);
+        DVI_TRY(add(l, DEVIMG_WARNING, "no-sycl", NULL,
+                    "no line compiles SYCL (-fsycl): nothing was judged", NULL, err));
     if (more == 0)
         return DEVIMG_OK;
-    struct dvi_lint_finding *last = &l->out->findings.items[l->out->findings.count - 1];
-    last->finding.severity = l->more[DEVIMG_ERROR] > 0     ? DEVIMG_ERROR
-                             : l->more[DEVIMG_WARNING] > 0 ? DEVIMG_WARNING
-                                                           : DEVIMG_NOTE;
-    last->finding.code = "more-findings";
-    last->finding.unit = last->finding.target = last->finding.hint = NULL;
-    last->entry = DEVIMG_UNKNOWN;
-    last->finding.message = dvi_arena_format(&l->out->arena, "%" PRIu64 " findings more", more + 1);
-    return last->finding.message != NULL ? DEVIMG_OK : dvi_fail_memory(err, "");
+    return add(
+        l,
+        l->more[DEVIMG_ERROR] > 0     ? DEVIMG_ERROR
+        : l->more[DEVIMG_WARNING] > 0 ? DEVIMG_WARNING
+                                      : DEVIMG_NOTE,
+        "more-findings", NULL,
+        dvi_arena_format(&l->out->arena, "%" PRIu64 " finding%s more", more, more == 1 ? "" : "s"),
+        NULL, err);
 }
 
 enum devimg_status dvi_lint_commands(const char *path, const char *const *link, size_t link_count,

@@ -15,8 +15,10 @@ struct dvi_lint_finding {
 /** Free with dvi_lint_free(). */
 struct dvi_lint {
     struct dvi_arena arena;
-    DVI_LIST(struct dvi_lint_finding) findings; /* DVI_LINT_MOST of them, and one that says so */
-    uint64_t line_count, sycl_count;            /* command lines; those that compile or link SYCL */
+    /* DVI_LINT_MOST of lines; behind them "no-sycl", and "more-findings", which is as severe as
+     * the worst of those that are not kept */
+    DVI_LIST(struct dvi_lint_finding) findings;
+    uint64_t line_count, sycl_count; /* command lines; those that compile or link SYCL */
 };
 
 /**

@@ -64,8 +64,7 @@ struct shown {
 static struct shown show(struct dvi_view v)
 {
     struct shown out = { "" };
-    const size_t size = v.size < sizeof out.text ? v.size : sizeof out.text - 1;
-    memcpy(out.text, v.data, size);
+    dvi_show(out.text, sizeof out.text, v);
     return out;
 }
 
@@ -209,10 +208,9 @@ static enum devimg_status check_pins(const struct dvi_gtest *g, struct devimg_er
         if (other != NULL) {
             const uint64_t later = pin->line > other->line ? pin->line : other->line;
             const uint64_t first = pin->line > other->line ? other->line : pin->line;
-            const struct dvi_spot spot = { .source = g->pins_file.bytes.source,
-                                           .line = later,
-                                           .column = 1,
-                                           .offset = DEVIMG_UNKNOWN };
+            const struct dvi_spot spot = {
+                .source = g->pins_text.source, .line = later, .column = 1, .offset = DEVIMG_UNKNOWN
+            };
             return dvi_refuse(err, &spot, "%s.%s is pinned in line %llu already",
                               show(pin->suite).text, show(pin->test).text,
                               (unsigned long long)first);
@@ -254,12 +252,8 @@ enum devimg_status dvi_gtest_read_pins(const char *path, const char *preset, str
 {
     struct presets presets = { 0 };
     *out = (struct dvi_gtest){ .preset = preset };
-    DVI_TRY(dvi_file_open(path, path, true, &out->pins_file, err));
-    const struct dvi_view text = out->pins_file.bytes;
-    if (text.size > MOST_PIN_BYTES)
-        return dvi_fail_plain(err, DEVIMG_LIMIT, path, "%zu bytes: at most %d are read", text.size,
-                              MOST_PIN_BYTES);
-    const enum devimg_status st = read_pins(out, &presets, text, err);
+    DVI_TRY(dvi_read_text(path, MOST_PIN_BYTES, &out->arena, &out->pins_text, err));
+    const enum devimg_status st = read_pins(out, &presets, out->pins_text, err);
     DVI_LIST_FREE(&presets.names);
     DVI_TRY(st);
     if (out->pins.count > 0)
@@ -441,6 +435,6 @@ void dvi_gtest_free(struct dvi_gtest *gtest)
     DVI_LIST_FREE(&gtest->suites);
     DVI_LIST_FREE(&gtest->groups);
     DVI_LIST_FREE(&gtest->excluded);
-    dvi_file_close(&gtest->pins_file);
     dvi_file_close(&gtest->list_file);
+    dvi_arena_free(&gtest->arena);
 }

@@ -34,9 +34,11 @@ struct dvi_gtest_excluded {
 struct dvi_gtest_suite; /* of the pins; see gtest.c */
 struct dvi_gtest_group;
 
-/** Free with dvi_gtest_free(); names are of the two files, which stay open. */
+/** Free with dvi_gtest_free(); names are of the two files. */
 struct dvi_gtest {
-    struct dvi_file pins_file, list_file;
+    struct dvi_arena arena;
+    struct dvi_view pins_text;
+    struct dvi_file list_file; /* stays open */
     const char *preset;
     bool preset_unknown; /* the pins file does not name it: reading it said MALFORMED */
     DVI_LIST(struct dvi_gtest_pin) pins; /* of the preset, by suite, type, test */

@@ -404,24 +404,6 @@ static struct dvi_size_finding at_request(size_t source, const struct dvi_size_r
     };
 }
 
-static bool accepts(uint32_t sizes, int64_t size)
-{
-    for (unsigned bit = 0; bit < 32; bit++)
-        if (size == (int64_t)1 << bit)
-            return (sizes >> bit & 1) != 0;
-    return false;
-}
-
-/* "16, 32" */
-static const char *sizes_text(struct dvi_arena *arena, uint32_t sizes)
-{
-    const char *text = "";
-    for (unsigned bit = 0; bit < 32 && text != NULL; bit++)
-        if ((sizes >> bit & 1) != 0)
-            text = dvi_arena_format(arena, "%s%s%lu", text, *text != 0 ? ", " : "", 1UL << bit);
-    return text;
-}
-
 static const char *family_of(const struct devimg_target *row)
 {
     return row->family != NULL ? row->family : row->kind;
@@ -466,12 +448,12 @@ static enum devimg_status say_refused(struct lint *l, size_t source,
     if (rows == NULL)
         return dvi_fail_memory(err, "lint");
     for (size_t i = 0; i < out->target_count; i++) /* what is not measured refuses nothing here */
-        if (out->targets[i]->sub_group_sizes != 0 &&
-            !accepts(out->targets[i]->sub_group_sizes, size))
+        if (dvi_target_refuses_size(out->targets[i], (uint64_t)size))
             rows[f.target_count++] = out->targets[i];
-    const char *allowed = sizes_text(&out->arena, out->allowed);
+    char allowed[DVI_SIZES_ROOM];
     const char *spelled = spelling(&out->arena, r->text, size);
-    if (f.target_count == 0 || allowed == NULL || spelled == NULL)
+    dvi_sizes_text(out->allowed, ", ", allowed);
+    if (f.target_count == 0 || spelled == NULL)
         return f.target_count == 0 ? DEVIMG_OK : dvi_fail_memory(err, "lint");
     const char *families = families_text(&out->arena, rows, f.target_count);
     f.targets = rows;
@@ -493,12 +475,12 @@ static enum devimg_status say_unlisted(struct lint *l, size_t source,
                                        struct devimg_error *err)
 {
     struct dvi_size_finding f = at_request(source, r, "size-refused");
-    const char *allowed = sizes_text(&l->out->arena, l->out->allowed);
+    char allowed[DVI_SIZES_ROOM];
     const char *spelled = spelling(&l->out->arena, r->text, size);
     f.size = size >= 0 ? (uint64_t)size : DEVIMG_UNKNOWN;
     f.finding.message = dvi_arena_format(
         &l->out->arena, "requires sub-group size %" PRId64 "%s; the policy accepts %s only", size,
-        spelled != NULL ? spelled : "", allowed != NULL ? allowed : "");
+        spelled != NULL ? spelled : "", dvi_sizes_text(l->out->allowed, ", ", allowed));
     f.finding.hint = "require a size of the policy (sub-group-sizes), or none";
     return say(l, &f, err);
 }
@@ -643,7 +625,7 @@ static enum devimg_status judge_size(struct lint *l, size_t source,
                                      struct devimg_error *err)
 {
     const struct dvi_size_lint *out = l->out;
-    if (size == 0 || out->any || accepts(out->allowed, size))
+    if (size == 0 || out->any || dvi_size_is_in(out->allowed, (uint64_t)size))
         return DEVIMG_OK;
     return out->listed ? say_unlisted(l, source, r, size, err)
                        : say_refused(l, source, r, size, err);
@@ -753,8 +735,9 @@ static enum devimg_status judge_check(struct lint *l, size_t source,
             *found = true;
             if (accepted == l->out->allowed)
                 continue;
-            const char *has = sizes_text(&l->out->arena, accepted);
-            const char *allowed = sizes_text(&l->out->arena, l->out->allowed);
+            char has[DVI_SIZES_ROOM], allowed[DVI_SIZES_ROOM];
+            dvi_sizes_text(accepted, ", ", has);
+            dvi_sizes_text(l->out->allowed, ", ", allowed);
             const struct dvi_size_finding f = {
                 .finding = { .severity = DEVIMG_ERROR,
                              .code = "header-differs",
@@ -762,8 +745,7 @@ static enum devimg_status judge_check(struct lint *l, size_t source,
                              .message = dvi_arena_format(
                                  &l->out->arena,
                                  "the header's check accepts %s; every target accepts %s",
-                                 has != NULL && *has != 0 ? has : "no size",
-                                 allowed != NULL && *allowed != 0 ? allowed : "no size"),
+                                 *has != 0 ? has : "no size", *allowed != 0 ? allowed : "no size"),
                              .hint = "let it accept exactly what every target accepts" },
                 .source = source,
                 .line = check->line,
@@ -903,13 +885,10 @@ static enum devimg_status take_targets(struct lint *l, struct devimg_error *err)
 {
     struct dvi_size_lint *out = l->out;
     const struct dvi_target_set *set = &l->policy->targets;
+    DVI_TRY(dvi_sizes_read(set->known.items, set->known.count, &out->sizes, err));
     out->is_default = set->known.count == 0;
-    if (out->is_default) {
-        DVI_TRY(dvi_target_set_add(&out->defaults, "default-intel", &out->arena, err));
-        set = &out->defaults;
-    }
-    out->targets = set->known.items;
-    out->target_count = set->known.count;
+    out->targets = out->sizes.targets.items;
+    out->target_count = out->sizes.targets.count;
     out->any = l->policy->sub_group_sizes == DVI_CHOICE_ANY;
     out->listed = l->policy->sub_group_sizes == DVI_CHOICE_LISTED;
     out->allowed = UINT32_MAX;
@@ -1030,6 +1009,6 @@ void dvi_size_lint_free(struct dvi_size_lint *lint)
     DVI_LIST_FREE(&lint->seen);
     DVI_LIST_FREE(&lint->findings);
     DVI_LIST_FREE(&lint->unread);
-    dvi_target_set_free(&lint->defaults);
+    dvi_sizes_free(&lint->sizes);
     dvi_arena_free(&lint->arena);
 }

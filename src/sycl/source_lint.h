@@ -8,6 +8,7 @@
 
 #include "check/policy.h"
 #include "sycl/source_value.h"
+#include "target/sizes.h"
 
 struct dvi_size_lint_asked {
     const struct devimg_policy *policy;
@@ -46,10 +47,10 @@ struct dvi_size_unread {
 /** Free with dvi_size_lint_free(). */
 struct dvi_size_lint {
     struct dvi_arena arena;
-    struct dvi_target_set defaults;
+    struct dvi_sizes sizes;
     const struct devimg_target *const *targets;
     size_t target_count;
-    bool is_default;          /* no list was given, or an empty one: default-intel */
+    bool is_default;          /* no list was given, or an empty one: default-intel alone */
     uint32_t allowed;         /* bit n: 2^n is accepted by all; 0: none, or not known */
     bool listed, any;         /* the policy has sizes of its own, or takes any */
     bool not_known;           /* a target's sizes are in no table */

@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Names are parsed as everywhere (target/set.c); ocloc decides which of them exist for a build.
- * `ocloc ids NAME` exits 226 for a name that it does not know. Source: measured with ocloc 22.43;
- * OCLOC_INVALID_DEVICE (-30) in intel/compute-runtime shared/offline_compiler/source/ocloc_error_code.h.
- */
+/* Names are parsed as everywhere (target/set.c); ocloc decides which of them exist for a build. */
 #include "sycl/targets.h"
 
 #include <string.h>
 
 #include "image/image.h"
 
-enum { UNKNOWN_NAME = 226, IP_ROOM = 24, MOST_UNKNOWN_ASKED = 32 };
+enum { IP_ROOM = 24, MOST_UNKNOWN_ASKED = 32 };
 
 const char dvi_sycl_narrow_remedy[] =
     "use a newer ocloc, leave these names out (devimg sycl targets --narrow-to-ocloc does), or build "
@@ -45,9 +41,11 @@ static enum devimg_status take_known(struct dvi_sycl_targets *t, const struct de
                                      struct devimg_error *err)
 {
     if (row->ip_version == DEVIMG_UNKNOWN)
-        return add_unknown(
-            t, row->name, dvi_arena_format(&t->arena, "is no Intel GPU: its kind is %s", row->kind),
-            err);
+        return add_unknown(t, row->name,
+                           dvi_arena_format(&t->arena,
+                                            "is no Intel GPU that ocloc compiles for; it stands in "
+                                            "-fsycl-targets"),
+                           err);
     struct dvi_sycl_target *added = DVI_ADD(&t->list);
     if (added == NULL)
         return dvi_fail_memory(err, "targets");
@@ -95,27 +93,6 @@ static enum devimg_status parse(struct dvi_sycl_targets *t,
     return st;
 }
 
-/* What ocloc says of one name; IO when it says nothing that can be believed. */
-static enum devimg_status ask_name(const struct dvi_sycl_targets_asked *asked, const char *name,
-                                   struct dvi_ocloc_answer *answer, struct devimg_error *err)
-{
-    const enum devimg_status st = dvi_ocloc_ask(asked->ocloc, name, asked->seconds, answer, err);
-    if (st == DEVIMG_LIMIT)
-        return dvi_fail_plain(err, DEVIMG_IO, asked->ocloc,
-                              "ids %s: prints more than any ocloc does", name);
-    DVI_TRY(st);
-    if (answer->timed_out)
-        return dvi_fail_plain(err, DEVIMG_IO, asked->ocloc, "ids %s: no answer within %u s", name,
-                              asked->seconds);
-    if (answer->exit_code == UNKNOWN_NAME || answer->ip_count > 0)
-        return DEVIMG_OK;
-    if (answer->exit_code < 0)
-        return dvi_fail_plain(err, DEVIMG_IO, asked->ocloc, "ids %s: ended by a signal", name);
-    return dvi_fail_plain(err, DEVIMG_IO, asked->ocloc,
-                          "ids %s: exit status %d and no IP version: is this an ocloc?", name,
-                          answer->exit_code);
-}
-
 static bool answers_with(const struct dvi_ocloc_answer *answer, uint64_t ip)
 {
     for (size_t i = 0; i < answer->ip_count; i++)
@@ -147,12 +124,22 @@ static enum devimg_status ask_unknown(struct dvi_sycl_targets *t,
                                       const struct dvi_sycl_targets_asked *asked,
                                       struct devimg_error *err)
 {
-    for (size_t i = 0; i < t->unknown.count && i < MOST_UNKNOWN_ASKED; i++) {
+    for (size_t i = 0; i < t->unknown.count; i++) {
         struct dvi_sycl_unknown *unknown = &t->unknown.items[i];
         struct dvi_ocloc_answer answer = { 0 };
         char ip[IP_ROOM];
-        DVI_TRY(dvi_ocloc_ask(asked->ocloc, unknown->name, asked->seconds, &answer, err));
-        if (answer.ip_count == 0 || devimg_target_find(unknown->name) != NULL)
+        if (devimg_target_find(unknown->name) != NULL) /* of another kind */
+            continue;
+        if (i == MOST_UNKNOWN_ASKED)
+            return add_text(t,
+                            dvi_arena_format(&t->arena,
+                                             "ocloc was not asked for more than %d names that no "
+                                             "table has",
+                                             (int)MOST_UNKNOWN_ASKED),
+                            err);
+        DVI_TRY(dvi_ocloc_ids(asked->ocloc, asked->folder, unknown->name, asked->seconds, &answer,
+                              err));
+        if (answer.ip_count == 0)
             continue;
         dvi_ip_text(answer.ips[0], ip);
         unknown->why = dvi_arena_format(&t->arena,
@@ -183,7 +170,8 @@ static enum devimg_status ask(struct dvi_sycl_targets *t,
 {
     for (size_t i = 0; i < t->list.count; i++) {
         struct dvi_ocloc_answer answer = { 0 };
-        DVI_TRY(ask_name(asked, t->list.items[i].row->name, &answer, err));
+        DVI_TRY(dvi_ocloc_ids(asked->ocloc, asked->folder, t->list.items[i].row->name,
+                              asked->seconds, &answer, err));
         DVI_TRY(take_answer(t, &t->list.items[i], &answer, err));
     }
     DVI_TRY(ask_unknown(t, asked, err));

@@ -38,9 +38,10 @@ struct dvi_sycl_targets {
 struct dvi_sycl_targets_asked {
     const char *const *lists; /* each a list between commas (requirement D8); taken together */
     size_t count;
-    const char *ocloc; /* NULL: the tables alone are asked, no program is started */
-    unsigned seconds;  /* a name */
-    bool narrow;       /* leave out what ocloc does not know */
+    const char *ocloc;  /* NULL: the tables alone are asked, no program is started */
+    const char *folder; /* where it runs; NULL: where we are */
+    unsigned seconds;   /* a name */
+    bool narrow;        /* leave out what ocloc does not know */
 };
 
 /**

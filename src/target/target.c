@@ -154,7 +154,12 @@ bool dvi_target_is_of_image(const struct devimg_target *target, const struct dev
     if (image->ip_version != DEVIMG_UNKNOWN)
         return dvi_target_has_ip(target, image->ip_version);
     const struct devimg_target *row = dvi_target_of_image(image);
-    return row != NULL && (row == target || same_family(row, target));
+    if (row == NULL || row == target)
+        return row != NULL;
+    const bool whole_family = image->family_only || strcmp(row->kind, "generic") == 0;
+    return whole_family
+               ? same_family(row, target)
+               : row->ip_version != DEVIMG_UNKNOWN && row->ip_version == target->ip_version;
 }
 
 uint64_t dvi_target_former_ip(const struct devimg_target *target, size_t i)
@@ -211,6 +216,23 @@ const struct devimg_target *devimg_target_find(const char *name)
         return dvi_target_of_ip_or_former(ip);
     const char *rest = dvi_target_spelled(name, sycl_prefix);
     return rest != NULL ? row_of_sycl(rest) : row_named(name);
+}
+
+bool dvi_target_is_host(const char *name)
+{
+    static const char *const cpus[] = { "x86_64", "amd64",    "i386",        "i586",
+                                        "i686",   "aarch64",  "arm64",       "arm",
+                                        "armv7",  "ppc64le",  "powerpc64le", "powerpc64",
+                                        "ppc64",  "ppc",      "powerpc",     "riscv64",
+                                        "s390x",  "mips64el", "loongarch64" };
+    const struct devimg_target *row = devimg_target_find(name);
+    if (row != NULL || name == NULL)
+        return row != NULL && strcmp(row->kind, "cpu") == 0;
+    const size_t size = strcspn(name, "-");
+    for (size_t i = 0; name[size] == '-' && i < sizeof cpus / sizeof cpus[0]; i++)
+        if (strlen(cpus[i]) == size && strncmp(name, cpus[i], size) == 0)
+            return true;
+    return false;
 }
 
 const struct devimg_target *devimg_target_at(uint32_t i)

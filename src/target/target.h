@@ -22,6 +22,10 @@ const struct devimg_target *dvi_target_of_product_family(uint64_t product_family
 /** The `i`th of such rows, one a product family, whose core family this is; NULL: no more. */
 const struct devimg_target *dvi_target_of_core_family(uint64_t core_family, size_t i);
 
+/** Code for the host's CPU: "spir64_x86_64", "native_cpu", or the triple of a CPU, as OpenMP has them
+ *  ("aarch64-linux-gnu"). */
+bool dvi_target_is_host(const char *name);
+
 /** The primary row of the Intel GPU with that PCI device id, or NULL. */
 const struct devimg_target *dvi_target_of_pci_id(uint64_t pci_id);
 

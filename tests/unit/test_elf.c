@@ -1032,6 +1032,42 @@ static void section_of_no_address_space_is_told(void **state)
     close_file(&x);
 }
 
+/* What the numbers of its relocations mean, nobody can tell: that is no "there are none". */
+static void code_references_of_an_unknown_machine_are_said_to_be_missing(void **state)
+{
+    static const struct bytes text = { .size = 64 };
+    static const struct {
+        unsigned machine, type;
+        size_t references;
+        bool partial;
+    } rows[] = {
+        { X86_64, 4, 1, false }, /* R_X86_64_PLT32 */
+        { 21, 10, 0, true },     /* PowerPC64: R_PPC64_REL24 */
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct bytes symbols = { .size = 0 }, names = { .size = 1 }, code = { .size = 0 };
+        add_symbol(&symbols, true, 0, LOCAL, NOTYPE, UNDEFINED, 0);
+        add_symbol(&symbols, true, 0, GLOBAL, FUNC, UNDEFINED, 0);
+        add_rela(&code, 20, rows[i].type, 1, 0);
+        const struct section sections[] = {
+            { ".text", PROGBITS, ALLOC | CODE, 0, &text, 0, 0, 0, 16, 0 },
+            { ".rela.text", RELA, 0, 0, &code, 0, 3, 1, 8, 24 },
+            { ".symtab", SYMTAB, 0, 0, &symbols, 0, 4, 1, 8, 24 },
+            { ".strtab", STRTAB, 0, 0, &names, 0, 0, 0, 1, 0 },
+        };
+        struct file f;
+        struct opened x;
+        make_header(&f, true, REL_FILE, rows[i].machine);
+        add_sections(&f, sections, 4);
+        open_file(&x, &f);
+        assert_int_equal(x.status, DEVIMG_OK);
+        assert_int_equal(x.o.reference_count, rows[i].references);
+        assert_int_equal(x.o.pointers_partial, rows[i].partial);
+        close_file(&x);
+    }
+}
+
 static void code_references_are_freed_of_the_field_size(void **state)
 {
     static const struct bytes text = { .size = 64 }, data = { .size = 32 };
@@ -1279,6 +1315,7 @@ int main(void)
         cmocka_unit_test(relocation_tables_that_overlap_are_left_out),
         cmocka_unit_test(relocatable_sections_do_not_overlap),
         cmocka_unit_test(section_of_no_address_space_is_told),
+        cmocka_unit_test(code_references_of_an_unknown_machine_are_said_to_be_missing),
         cmocka_unit_test(code_references_are_freed_of_the_field_size),
         cmocka_unit_test(tables_of_the_loader_serve_without_sections),
         cmocka_unit_test(gnu_hash_tells_the_count_of_symbols),

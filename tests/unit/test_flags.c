@@ -95,13 +95,16 @@ static void device_list_is_one_argument_directly_behind_its_selector(void **stat
 static void no_list_stands_anywhere_else(void **state)
 {
     (void)state;
-    for (unsigned bits = 0; bits < 32; bits++) {
+    static const char *const also = "native_cpu,spir64";
+    for (unsigned bits = 0; bits < 64; bits++) {
         const struct dvi_sycl_flags_asked asked = {
             .syntax = (bits & 1) != 0 ? DVI_SYNTAX_MSVC : DVI_SYNTAX_GNU,
             .rdc = (bits & 2) != 0,
             .raw = (bits & 4) != 0,
             .strict_fp = (bits & 8) != 0,
             .targets = (bits & 16) != 0 ? "" : "lnl-m",
+            .also = &also,
+            .also_count = bits >> 5,
         };
         struct dvi_sycl_flags flags = { 0 };
         size_t lists = 0;
@@ -131,6 +134,93 @@ static void no_list_stands_anywhere_else(void **state)
         assert_int_equal(lists, (bits & 16) != 0 ? 0 : (bits & 3) == 2 ? 2 : 1);
         dvi_sycl_flags_free(&flags);
     }
+}
+
+/* The one word -fsycl-targets of a step; NULL: it has none. */
+static const char *entries_of(const struct dvi_sycl_flags *flags, enum dvi_sycl_step step)
+{
+    static const char start[] = "-fsycl-targets=";
+    const char *found = NULL;
+    for (size_t i = 0; i < flags->steps[step].list.count; i++) {
+        const char *word = flags->steps[step].list.items[i];
+        if (strncmp(word, start, strlen(start)) != 0)
+            continue;
+        assert_null(found);
+        found = word + strlen(start);
+    }
+    return found;
+}
+
+/* Entries beside the native list are in the words of every list, and of each step that has targets. */
+static void further_entries_stand_in_the_words_of_every_list(void **state)
+{
+    static const struct {
+        const char *targets, *fallback, *also, *expected;
+    } cases[] = {
+        { "lnl-m", NULL, "native_cpu", "spir64_gen,spir64,native_cpu" },
+        { "lnl-m", "", "native_cpu", "spir64_gen,native_cpu" },
+        { "lnl-m", NULL, " Spir64 ,, spir64_gen,NVPTX64-nvidia-cuda,",
+          "spir64_gen,spir64,nvptx64-nvidia-cuda" },
+        { "lnl-m", NULL, "spir64_x86_64,spir64_x86_64", "spir64_gen,spir64,spir64_x86_64" },
+        { "lnl-m", "spirv64", "spir64,native_cpu", "spir64_gen,spirv64,spir64,native_cpu" },
+        { "", NULL, "native_cpu", "spir64,native_cpu" },
+        { "", "", "native_cpu", "native_cpu" },
+        { "", NULL, "spir64_gen,spir64,spir64_x86_64", "spir64,spir64_x86_64" },
+        { "", NULL, "spir64_gen,spir64", NULL },
+        { "", NULL, "", NULL },
+        { "lnl-m", NULL, "bmg-g21", "spir64_gen,spir64,intel_gpu_bmg_g21" },
+    };
+    static const struct {
+        bool rdc, msvc, has_list[DVI_STEP_COUNT];
+    } ways[] = { { false, false, { true, false, false } },
+                 { true, false, { true, true, true } },
+                 { false, true, { true, false, true } } };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        for (size_t w = 0; w < sizeof ways / sizeof *ways; w++) {
+            struct dvi_sycl_flags flags = { 0 };
+            make(
+                &(struct dvi_sycl_flags_asked){
+                    .syntax = ways[w].msvc ? DVI_SYNTAX_MSVC : DVI_SYNTAX_GNU,
+                    .rdc = ways[w].rdc,
+                    .targets = cases[i].targets,
+                    .fallback = cases[i].fallback,
+                    .also = &cases[i].also,
+                    .also_count = 1,
+                },
+                &flags);
+            for (int step = 0; step < DVI_STEP_COUNT; step++) {
+                const char *found = entries_of(&flags, (enum dvi_sycl_step)step);
+                if (!ways[w].has_list[step] || cases[i].expected == NULL)
+                    assert_null(found);
+                else if (found == NULL || strcmp(found, cases[i].expected) != 0)
+                    fail_msg("\"%s\" also \"%s\", step %d: %s", cases[i].targets, cases[i].also,
+                             step, found != NULL ? found : "no list");
+            }
+            dvi_sycl_flags_free(&flags);
+        }
+    }
+}
+
+/* Several lists are one; AdaptiveCpp gets none of it, and that is said. */
+static void further_entries_come_from_several_lists(void **state)
+{
+    static const char *const also[] = { "native_cpu", "amdgcn-amd-amdhsa" };
+    struct dvi_sycl_flags flags = { 0 };
+    (void)state;
+    make(&(struct dvi_sycl_flags_asked){ .targets = "lnl-m", .also = also, .also_count = 2 },
+         &flags);
+    assert_string_equal(entries_of(&flags, DVI_STEP_COMPILE),
+                        "spir64_gen,spir64,native_cpu,amdgcn-amd-amdhsa");
+    assert_int_equal(flags.warnings.count, 0);
+    dvi_sycl_flags_free(&flags);
+    make(
+        &(struct dvi_sycl_flags_asked){
+            .compiler = DVI_SYCL_ACPP, .raw = true, .also = also, .also_count = 2 },
+        &flags);
+    assert_null(entries_of(&flags, DVI_STEP_COMPILE));
+    assert_non_null(strstr(flags.warnings.items[0], "gets no word of it"));
+    dvi_sycl_flags_free(&flags);
 }
 
 /* S1-1 in the order of S1-1 X. */
@@ -207,9 +297,29 @@ static void response_file_gives_the_same_arguments_and_replaces_its_own_kind(voi
         }
         dvi_sycl_flags_free(&flags);
     }
+}
+
+/* Also one whose words could be devimg's. */
+static void response_file_of_somebody_else_is_left_alone(void **state)
+{
+    static const char *const texts[] = { "mine\n", "-fsycl\n-O3\n", "\n-fsycl\n",
+                                         "--offload-compress\n--offload-compression-level=22\n" };
+    struct dvi_sycl_flags flags = { 0 };
+    (void)state;
     make(&(struct dvi_sycl_flags_asked){ 0 }, &flags);
-    const char *other = file_of("mine.txt", "mine\n", 5);
-    assert_int_equal(dvi_output_sycl_response(other, &flags.steps[0], false, &err), DEVIMG_IO);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        char after[64] = "";
+        const char *path = file_of("mine.rsp", texts[i], strlen(texts[i]));
+        assert_int_equal(dvi_output_sycl_response(path, &flags.steps[0], false, &err), DEVIMG_IO);
+        assert_non_null(strstr(err.text, "is left alone"));
+        FILE *file = fopen(path, "r");
+        assert_non_null(file);
+        assert_int_equal(fread(after, 1, sizeof after - 1, file), strlen(texts[i]));
+        assert_int_equal(fclose(file), 0);
+        assert_string_equal(after, texts[i]);
+    }
+    const char *empty = file_of("mine.rsp", "", 0);
+    assert_int_equal(dvi_output_sycl_response(empty, &flags.steps[0], false, &err), DEVIMG_OK);
     dvi_sycl_flags_free(&flags);
 }
 
@@ -351,10 +461,118 @@ static void four_megabytes_of_unknown_names_take_seconds(void **state)
     const clock_t start = clock();
     assert_int_equal(dvi_lint_commands(path, NULL, 0, &lint, &err), DEVIMG_OK);
     assert_true((double)(clock() - start) / CLOCKS_PER_SEC < 60);
-    assert_int_equal(lint.findings.count, DVI_LINT_MOST);
-    assert_string_equal(lint.findings.items[DVI_LINT_MOST - 1].finding.code, "more-findings");
-    assert_int_equal(lint.findings.items[DVI_LINT_MOST - 1].finding.severity, DEVIMG_ERROR);
+    assert_int_equal(lint.findings.count, DVI_LINT_MOST + 1);
+    assert_string_equal(lint.findings.items[DVI_LINT_MOST].finding.code, "more-findings");
+    assert_int_equal(lint.findings.items[DVI_LINT_MOST].finding.severity, DEVIMG_ERROR);
     dvi_lint_free(&lint);
+}
+
+/* A line with one note (images stored raw), `raw` times; then one with one error (an unknown name),
+ * `wrong` times; then one that cannot be read, `unread` times. */
+static void lint_many(unsigned raw, unsigned wrong, unsigned unread, struct dvi_lint *lint)
+{
+    static const char *const lines[] = {
+        "{\"file\":\"a\",\"command\":\"icpx -fsycl -fsycl-targets=intel_gpu_bmg_g21,spir64\"}",
+        "{\"file\":\"a\",\"command\":\"icpx -fsycl -fsycl-targets=spir64,nonsense\"}", "7"
+    };
+    const unsigned counts[] = { raw, wrong, unread };
+    const char *path = path_of("c.json");
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    for (unsigned kind = 0, n = 0; kind < 3; kind++)
+        for (unsigned i = 0; i < counts[kind]; i++)
+            fprintf(file, "%s%s\n", n++ == 0 ? "[" : ",", lines[kind]);
+    fputs("]", file);
+    assert_int_equal(fclose(file), 0);
+    assert_int_equal(dvi_lint_commands(path, NULL, 0, lint, &err), DEVIMG_OK);
+}
+
+static const struct devimg_finding *last_finding(const struct dvi_lint *lint, size_t back)
+{
+    assert_true(lint->findings.count > back);
+    return &lint->findings.items[lint->findings.count - 1 - back].finding;
+}
+
+static size_t errors_of(const struct dvi_lint *lint)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < lint->findings.count; i++)
+        count += lint->findings.items[i].finding.severity == DEVIMG_ERROR;
+    return count;
+}
+
+static void no_error_is_lost_past_ten_thousand_findings(void **state)
+{
+    struct dvi_lint lint = { 0 };
+    (void)state;
+    lint_many(DVI_LINT_MOST - 1, 1, 0, &lint); /* as many as are kept: nothing is left out */
+    assert_int_equal(lint.findings.count, DVI_LINT_MOST);
+    assert_int_equal(errors_of(&lint), 1);
+    dvi_lint_free(&lint);
+    lint_many(DVI_LINT_MOST - 1, 2, 0, &lint); /* the last that is kept is an error */
+    assert_int_equal(lint.findings.count, DVI_LINT_MOST + 1);
+    assert_string_equal(last_finding(&lint, 0)->code, "more-findings");
+    assert_string_equal(last_finding(&lint, 0)->message, "1 finding more");
+    assert_int_equal(errors_of(&lint), 2);
+    dvi_lint_free(&lint);
+    lint_many(DVI_LINT_MOST, 1, 0, &lint); /* the first that is not kept is one */
+    assert_int_equal(last_finding(&lint, 0)->severity, DEVIMG_ERROR);
+    dvi_lint_free(&lint);
+    lint_many(DVI_LINT_MOST + 7, 0, 0, &lint);
+    assert_int_equal(last_finding(&lint, 0)->severity, DEVIMG_NOTE);
+    assert_string_equal(last_finding(&lint, 0)->message, "7 findings more");
+    dvi_lint_free(&lint);
+}
+
+static void ten_thousand_unreadable_lines_do_not_hide_that_nothing_was_judged(void **state)
+{
+    struct dvi_lint lint = { 0 };
+    (void)state;
+    lint_many(0, 0, DVI_LINT_MOST + 2, &lint);
+    assert_int_equal(lint.findings.count, DVI_LINT_MOST + 2);
+    assert_string_equal(last_finding(&lint, 1)->code, "no-sycl");
+    assert_string_equal(last_finding(&lint, 0)->code, "more-findings");
+    assert_int_equal(last_finding(&lint, 0)->severity, DEVIMG_ERROR);
+    assert_string_equal(last_finding(&lint, 0)->message, "2 findings more");
+    dvi_lint_free(&lint);
+}
+
+/* Codes of what is said of one line, each with a blank behind it, in the order they are said. */
+static const char *codes_of(const char *const *words, size_t count)
+{
+    static char codes[256];
+    struct dvi_lint lint = { 0 };
+    assert_int_equal(dvi_lint_line(words, count, &lint, &err), DEVIMG_OK);
+    codes[0] = '\0';
+    for (size_t i = 0; i < lint.findings.count; i++) {
+        assert_true(strlen(codes) + strlen(lint.findings.items[i].finding.code) < sizeof codes - 2);
+        strcat(strcat(codes, lint.findings.items[i].finding.code), " ");
+    }
+    dvi_lint_free(&lint);
+    return codes;
+}
+#define CODES(...)                                 \
+    codes_of((const char *const[]){ __VA_ARGS__ }, \
+             sizeof((const char *const[]){ __VA_ARGS__ }) / sizeof(const char *))
+
+/* As `check --promised` reads it: last_option_of_a_line_is_what_it_promises in test_policy.c. */
+static void last_option_of_a_line_is_judged(void **state)
+{
+    (void)state;
+    /* what stands in both is no repeat, what stands in the first alone is not looked at */
+    assert_string_equal(CODES("icpx", "-fsycl", "-fsycl-targets=nonsense,spir64,intel_gpu_pvc",
+                              "-fsycl-targets=spir64,intel_gpu_pvc", "--offload-compress"),
+                        "");
+    assert_string_equal(CODES("icpx", "-fsycl", "-fsycl-targets=spir64", "--offload-compress",
+                              "-fsycl-targets=intel_gpu_pvc,intel_gpu_pvc"),
+                        "repeated-target no-fallback ");
+    /* a word that is handed on is no option */
+    assert_string_equal(CODES("icpx", "-fsycl", "-fsycl-targets=spir64,intel_gpu_pvc",
+                              "--offload-compress", "-Xsycl-target-backend=spir64_gen",
+                              "--no-offload-compress", "-Xclang", "-fsycl-targets=nonsense"),
+                        "selector-without-target ");
+    assert_string_equal(CODES("icpx", "-fsycl", "-fsycl-targets=spir64", "-Xclang", "-device pvc"),
+                        "device-misplaced ");
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -364,13 +582,19 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(device_list_is_one_argument_directly_behind_its_selector),
         TEST(no_list_stands_anywhere_else),
+        TEST(further_entries_stand_in_the_words_of_every_list),
+        TEST(further_entries_come_from_several_lists),
         TEST(default_is_the_list_of_nineteen),
         TEST(words_are_quoted_as_their_reader_wants),
         TEST(response_file_gives_the_same_arguments_and_replaces_its_own_kind),
+        TEST(response_file_of_somebody_else_is_left_alone),
         TEST(lists_that_are_none_are_told),
         TEST(response_files_that_name_themselves_end_in_a_finding),
         TEST(fifty_megabytes_take_seconds_and_little_memory),
         TEST(four_megabytes_of_unknown_names_take_seconds),
+        TEST(last_option_of_a_line_is_judged),
+        TEST(no_error_is_lost_past_ten_thousand_findings),
+        TEST(ten_thousand_unreadable_lines_do_not_hide_that_nothing_was_judged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,8 +16,8 @@
 #include "devimg.h"
 
 #define MARKER  "__acpp_hcf_binary_appendix"
-#define CODE    "BC\xc0\xde" /* what bitcode starts with */
-#define BITCODE CODE "0123456789ab"
+#define CODE    "BC\xc0\xde"                    /* what bitcode starts with */
+#define BITCODE CODE "\0\0\0\0\0\0\0\0\0\0\0\0" /* a stream without blocks */
 enum { BITCODE_SIZE = 16 };
 
 struct text {
@@ -41,6 +41,9 @@ static size_t say(struct text *t, const char *words)
 {
     return put(t, words, strlen(words));
 }
+
+/* A literal, which may hold NULs. */
+#define SAY(t, literal) put(t, literal, sizeof(literal) - 1)
 
 static void say_number(struct text *t, const char *before, unsigned number, const char *behind)
 {
@@ -227,7 +230,7 @@ static void numbers_that_are_none_are_malformed(void **state)
         struct text t = { 0 };
         (void)say(&t, BEFORE "{.__binary\nstart=0\nsize=");
         const size_t at = say(&t, sizes[i]);
-        (void)say(&t, "\n}.__binary\n}.x\n}.images\n" MARKER BITCODE);
+        (void)SAY(&t, "\n}.__binary\n}.x\n}.images\n" MARKER BITCODE);
         struct devimg_file *file = open_bytes(t.bytes, t.size);
         assert_int_equal(devimg_image_count(file), 0);
         expect_finding(file, "malformed", at, "no decimal number");
@@ -291,7 +294,7 @@ static void broken_links_between_kernels_and_images_are_said(void **state)
         "not there");
     devimg_close(file);
     file = OPEN(START IMAGES IMAGE("x", "0", "8") IMAGE("x", "8", "8") KERNELS KERNEL("one", "x")
-                    END MARKER CODE "0123" CODE "4567");
+                    END MARKER CODE "\0\0\0\0" CODE "\0\0\0\0");
     assert_int_equal(devimg_image_count(file), 2);
     assert_int_equal(devimg_finding_count(file), 1);
     assert_non_null(strstr(devimg_finding_at(file, 0)->message, "two images"));
@@ -309,7 +312,7 @@ static void deep_nesting_ends(void **state)
         (void)say(&t, "{.n\n");
     for (unsigned i = 0; i < 100000; i++)
         (void)say(&t, "}.n\n");
-    (void)say(&t, FOLLOW);
+    (void)SAY(&t, FOLLOW);
     struct devimg_file *file = open_bytes(t.bytes, t.size);
     assert_int_equal(only_image(file)->size, 16);
     /* "images" is open as well: the 64th "{.n" is one too many */
@@ -438,11 +441,11 @@ static void work_is_linear_in_hostile_data(void **state)
     (void)say(&images, START IMAGES);
     for (unsigned i = 0; i < 50000; i++)
         say_number(&images, "{.", i, "\n");
-    (void)say(&images, MARKER BITCODE);
+    (void)SAY(&images, MARKER BITCODE);
     (void)say(&kernels, START IMAGES IMAGE("x", "0", "16") KERNELS);
     for (unsigned i = 0; i < 50000; i++)
         (void)say(&kernels, KERNEL("k", "x"));
-    (void)say(&kernels, END MARKER BITCODE);
+    (void)SAY(&kernels, END MARKER BITCODE);
     const struct text *all[] = { &markers, &containers, &images, &kernels };
     const clock_t start = clock();
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {

@@ -673,7 +673,9 @@ static void code_for_the_host_is_never_damage(void **state)
             assert_string_equal(image->target, i < 2 ? "spir64_x86_64" : "native_cpu");
             assert_int_equal(image->format, DEVIMG_FORMAT_UNKNOWN);
             assert_non_null(strstr(image->note, i < 2 ? "host's CPU" : "host program"));
-            assert_int_equal(devimg_kernel_count(file), 0);
+            assert_int_equal(devimg_kernel_count(file), 1); /* as the descriptor names it */
+            assert_string_equal(devimg_kernel_at(file, 0)->name, "abc");
+            assert_true(devimg_kernel_at(file, 0)->private_size == DEVIMG_UNKNOWN);
             devimg_close(file);
             free(f.bytes);
         }

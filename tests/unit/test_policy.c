@@ -360,6 +360,35 @@ static void compile_lines_are_split_as_a_shell_would(void **state)
     assert_null(dvi_promise_of(&policy->promises, "c.cpp"));
 }
 
+/* Of two -fsycl-targets the last one counts (clang's getLastArg()), and a word that goes to another
+ * program is no option: the values of -Xsycl-target-backend, -Xclang, -Xlinker. */
+static void last_option_of_a_line_is_what_it_promises(void **state)
+{
+    static const char json[] =
+        "[{\"file\":\"a.cpp\",\"arguments\":[\"icpx\",\"-fsycl-targets=spir64_gen,intel_gpu_pvc\","
+        "\"-fsycl-targets=spir64\",\"-Xsycl-target-backend=spir64_gen\",\"-device adl-s\","
+        "\"-Xclang\",\"-fsycl-targets=intel_gpu_tgllp\"]},"
+        "{\"file\":\"b.cpp\",\"arguments\":[\"icpx\",\"-fsycl-targets=spir64_gen\","
+        "\"-Xsycl-target-backend=spir64_gen\",\"--offload-compress\","
+        "\"-Xsycl-target-backend=spir64_gen\",\"-Xs\",\"-device adl-s\","
+        "\"-Xlinker\",\"-Xs\",\"-device pvc\"]},"
+        "{\"file\":\"c.cpp\",\"arguments\":[\"icpx\",\"-fsycl-targets=intel_gpu_pvc\","
+        "\"-Xsycl-target-backend\",\"-fsycl-targets=spir64\"]}]";
+    (void)state;
+    if (devimg_policy_set(policy, "promised", file_of("c.json", json, strlen(json)), &err) !=
+        DEVIMG_OK)
+        fail_msg("%s", err.text);
+    const struct dvi_promise *a = dvi_promise_of(&policy->promises, "a.cpp");
+    assert_non_null(a);
+    assert_int_equal(a->targets.known.count, 1);
+    assert_string_equal(a->targets.known.items[0]->name, "spir64");
+    assert_null(dvi_promise_of(&policy->promises, "b.cpp")); /* no list gets to ocloc */
+    const struct dvi_promise *c = dvi_promise_of(&policy->promises, "c.cpp");
+    assert_non_null(c);
+    assert_int_equal(c->targets.known.count, 1);
+    assert_string_equal(c->targets.known.items[0]->name, "pvc");
+}
+
 static void words_of_response_files_count(void **state)
 {
     (void)state;
@@ -462,6 +491,7 @@ int main(void)
         TEST(every_cut_of_a_file_is_read_or_refused),
         TEST(ratchet_and_baseline_mistakes_name_their_line),
         TEST(compile_lines_are_split_as_a_shell_would),
+        TEST(last_option_of_a_line_is_what_it_promises),
         TEST(words_of_response_files_count),
         TEST(response_file_that_is_missing_or_names_itself_is_refused),
         TEST(units_of_one_name_promise_what_each_of_their_lines_does),

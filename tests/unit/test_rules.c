@@ -453,6 +453,53 @@ static void bitcode_is_the_fallback_of_an_object_only(void **state)
     expect(w, "error fallback missing-fallback 0 k spir64\n");
 }
 
+/* As icpx -fno-sycl-rdc leaves them: an image for each native module, and bitcode that states no
+ * kernels and is a module of its own. The link makes a fallback of it for all of them. */
+static void bitcode_of_an_object_is_the_fallback_of_all_its_modules(void **state)
+{
+    struct world *w = *state;
+    set(w, "fallback", "spir64");
+    w->records[0].linked = DEVIMG_NO;
+    native(w, module_of(w, NULL, "k", NULL), "adl-s", DVI_IP(12, 2, 0));
+    native(w, module_of(w, NULL, "l", NULL), "adl-s", DVI_IP(12, 2, 0));
+    const uint32_t m = module_of(w, NULL, NULL, NULL);
+    w->modules[m].name_count = 0;
+    const uint32_t i = image_of(w, m, DEVIMG_FORMAT_BITCODE, "spir64", DEVIMG_UNKNOWN);
+    w->images[i].kernel_count = DEVIMG_UNKNOWN;
+    check_file(w);
+    expect(w, "");
+    w->images[i].target = "spir64_gen"; /* for native code: no fallback comes of it */
+    check_file(w);
+    expect(w, "error fallback missing-fallback 0 k spir64\n"
+              "error fallback missing-fallback 1 l spir64\n"
+              "warning registration bitcode-dropped 2 - spir64_gen\n"
+              "error fallback missing-fallback 2 - spir64\n");
+    w->images[i].target = "spir64";
+    w->records[0].linked = DEVIMG_YES; /* what a link left over no link makes anything of */
+    check_file(w);
+    expect(w, "error fallback missing-fallback 0 k spir64\n"
+              "error fallback missing-fallback 1 l spir64\n"
+              "error fallback missing-fallback 2 - spir64\n");
+}
+
+/* A library of two objects: the bitcode of one is no fallback of the other. */
+static void bitcode_of_an_object_is_no_fallback_of_its_neighbour(void **state)
+{
+    struct world *w = *state;
+    set(w, "fallback", "spir64");
+    native(w, module_of(w, NULL, "k", NULL), "adl-s", DVI_IP(12, 2, 0));
+    image_of(w, module_of(w, NULL, "l", NULL), DEVIMG_FORMAT_BITCODE, "spir64", DEVIMG_UNKNOWN);
+    w->record_count = 2;
+    w->records[0].linked = DEVIMG_NO;
+    w->records[1] = w->records[0];
+    w->records[0].image_count = w->records[0].module_count = 1;
+    w->records[1].first_image = w->records[1].first_module = 1;
+    w->records[1].image_count = w->records[1].module_count = 1;
+    w->images[1].record = w->modules[1].record = 1;
+    check_file(w);
+    expect(w, "error fallback missing-fallback 0 k spir64\n");
+}
+
 /* A clang offload bundle, uncompressed: its one entry is called SPIR-V and holds zeros. Only
  * decoding tells, so the rule has to ask for it. */
 static void image_that_is_only_labelled_spirv_is_met_by_the_fallback_rule(void **state)
@@ -528,7 +575,26 @@ static void image_that_nothing_could_have_compressed_is_not_raw(void **state)
     image->bundle = "none"; /* the file is the image */
     check_file(w);
     expect(w, "");
-    image->bundle = "clang-bundle"; /* a loose bundle, which could be compressed */
+    w->records[0].kind = DEVIMG_KIND_COFF;
+    w->records[0].linked = DEVIMG_NO;
+    image->section = image->bundle = "clang-bundle"; /* the link makes the fallback of it */
+    check_file(w);
+    expect(w, "warning registration needs-device-link - - -\n");
+    image->section = NULL;
+    image->bundle = "dpcpp"; /* a device link made this object */
+    check_file(w);
+    expect(w, "error compression stored-raw 0 - spir64\n");
+    image->section = image->bundle = "clang-bundle";
+    image->format = DEVIMG_FORMAT_ARCHIVE; /* a finished native image */
+    image->target = NULL;
+    check_file(w);
+    expect(w, "warning registration needs-device-link - - -\n"
+              "error compression stored-raw 0 - -\n");
+    image->format = DEVIMG_FORMAT_SPIRV;
+    image->target = "spir64";
+    image->section = NULL;
+    w->records[0].kind = DEVIMG_KIND_RAW;
+    w->records[0].linked = DEVIMG_MAYBE; /* a loose bundle, which could be compressed */
     check_file(w);
     expect(w, "error compression stored-raw 0 - spir64\n");
 }
@@ -811,6 +877,11 @@ static void ratchet_that_is_written_allows_what_is_used_and_no_more(void **state
     assert_null(strstr(text, "\nl\t"));
     assert_int_equal(devimg_report_write_ratchet(w->report, path, 0, &err), DEVIMG_IO);
     assert_int_equal(devimg_report_write_ratchet(w->report, path, 1, &err), DEVIMG_OK);
+    char link[160]; /* one that leads nowhere is no free place */
+    (void)snprintf(link, sizeof link, "%s/link.tsv", w->folder);
+    assert_int_equal(symlink("nowhere", link), 0);
+    assert_int_equal(devimg_report_write_ratchet(w->report, link, 0, &err), DEVIMG_IO);
+    assert_non_null(strstr(err.text, "is there already"));
     devimg_report_free(w->report);
     w->report = NULL;
     set(w, "scratch.ratchet", path);
@@ -924,6 +995,35 @@ static void gap_of_one_name_leaves_the_other_name_of_its_version(void **state)
     native(w, module_of(w, NULL, "k", NULL), "dg2-g10", DVI_IP(12, 55, 8));
     check_file(w);
     expect(w, "note targets gap 0 k adl-s\nerror targets missing-ip 0 k rpl-s\n");
+}
+
+static void gap_that_matches_nothing_is_said_to_with_a_near_name(void **state)
+{
+    struct world *w = *state;
+    set(w, "targets", "adl-s");
+    set(w, "gaps", "unit:scael.cpp without adl-s,pvc: it crashes");
+    set(w, "gaps", "count_abvoe without adl-s: it crashes");
+    set(w, "gaps", "unit:far-from-it.c without adl-s: it crashes");
+    set(w, "gaps", "count_* without adl-s: it crashes");
+    native(w, module_of(w, "src/scale.cpp", "scale", NULL), "adl-s", DVI_IP(12, 2, 0));
+    native(w, module_of(w, "src/count.cpp", "count_above", NULL), "adl-s", DVI_IP(12, 2, 0));
+    check_file(w);
+    finish(w);
+    expect(w, "note gaps gap-unmatched - - -\n"
+              "note gaps gap-unmatched - - -\n"
+              "warning gaps gap-unneeded - - pvc\n"
+              "note gaps gap-unneeded - count_* adl-s\n"
+              "note gaps gap-unmatched - count_abvoe -\n");
+    const char *near[] = { "matches no unit: did you mean \"scale.cpp\"?", "matches no unit",
+                           "matches no module's kernels: did you mean \"count_above\"?" };
+    unsigned found = 0;
+    for (uint32_t i = 0; i < w->count; i++)
+        for (unsigned k = 0; k < 3; k++) {
+            const char *at = strstr(finding_at(w, i)->message, near[k]);
+            if (at != NULL && strlen(at) == strlen(near[k]))
+                found |= 1U << k;
+        }
+    assert_int_equal(found, 7);
 }
 
 /* S3-22. */
@@ -1181,6 +1281,23 @@ static void answer_of_ocloc_replaces_the_tables_and_is_noted(void **state)
                         "bmg-g21: the tables say 20.1.0, this ocloc 20.1.4");
 }
 
+static void ocloc_that_gives_no_answer_is_not_asked_again(void **state)
+{
+    struct world *w = *state;
+    set(w, "targets", "adl-s,lnl-m");
+    set(w, "ocloc", fake_ocloc(w, "#!/bin/sh\nkill -SEGV $$\n"));
+    const uint32_t m = module_of(w, NULL, "k", NULL);
+    native(w, m, "adl-s", DVI_IP(12, 2, 0));
+    native(w, m, "lnl-m", DVI_IP(20, 4, 4));
+    check_file(w);
+    expect(w, "");
+    finish(w);
+    expect(w, "error targets ocloc-silent - - adl-s\n"
+              "error targets ocloc-silent - - lnl-m\n");
+    assert_non_null(strstr(finding_at(w, 0)->message, "signal"));
+    assert_non_null(strstr(finding_at(w, 1)->message, "was not asked"));
+}
+
 static void ocloc_that_cannot_be_started_is_an_error_of_io(void **state)
 {
     struct world *w = *state;
@@ -1259,6 +1376,8 @@ int main(void)
         TEST(generic_ir_of_an_archive_is_no_fallback),
         TEST(unregistered_portable_image_is_no_fallback),
         TEST(bitcode_is_the_fallback_of_an_object_only),
+        TEST(bitcode_of_an_object_is_the_fallback_of_all_its_modules),
+        TEST(bitcode_of_an_object_is_no_fallback_of_its_neighbour),
         TEST(image_that_is_only_labelled_spirv_is_met_by_the_fallback_rule),
         TEST(raw_image_counts_from_512_bytes_on_and_members_do_not),
         TEST(image_that_nothing_could_have_compressed_is_not_raw),
@@ -1285,6 +1404,7 @@ int main(void)
         TEST(name_in_a_message_is_a_pattern_that_matches),
         TEST(gap_by_unit_matches_the_unit),
         TEST(gap_of_one_name_leaves_the_other_name_of_its_version),
+        TEST(gap_that_matches_nothing_is_said_to_with_a_near_name),
         TEST(unneeded_gap_is_a_note_and_one_off_the_list_a_warning),
         TEST(image_that_no_descriptor_names_is_an_error),
         TEST(object_warns_of_bundles_and_of_bitcode_for_native_targets),
@@ -1298,6 +1418,7 @@ int main(void)
         TEST(promise_without_units_is_held_to_the_file),
         TEST(promise_is_served_as_the_target_list_is),
         TEST(answer_of_ocloc_replaces_the_tables_and_is_noted),
+        TEST(ocloc_that_gives_no_answer_is_not_asked_again),
         TEST(ocloc_that_cannot_be_started_is_an_error_of_io),
         TEST(findings_past_the_budget_are_counted),
     };

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "target/target.h"
+#include "target/sizes.h"
 
 #define IP(arch, release, revision) \
     ((uint64_t)(arch) << 22 | (uint64_t)(release) << 14 | (uint64_t)(revision))
@@ -330,6 +330,77 @@ static void near_name_is_offered(void **state)
     }
 }
 
+/* The sizes that a list allows, as text; "not measured", "default" in front where that list counts. */
+static void allows(const char *list, const char *expected)
+{
+    struct dvi_target_set set = { 0 };
+    struct dvi_arena arena = { 0 };
+    struct dvi_sizes sizes = { 0 };
+    char text[DVI_SIZES_ROOM], found[256];
+    assert_int_equal(dvi_target_set_add(&set, list, &arena, NULL), DEVIMG_OK);
+    assert_int_equal(set.unknown.count, 0);
+    assert_int_equal(dvi_sizes_read(set.known.items, set.known.count, &sizes, NULL), DEVIMG_OK);
+    snprintf(found, sizeof found, "%s%s", sizes.with_default ? "default " : "",
+             sizes.unmeasured.count > 0 ? "not measured"
+                                        : dvi_sizes_text(sizes.allowed, " ", text));
+    assert_string_equal(found, expected);
+    assert_true(sizes.unmeasured.count == 0 || sizes.allowed == 0);
+    dvi_sizes_free(&sizes);
+    dvi_target_set_free(&set);
+    dvi_arena_free(&arena);
+}
+
+/* S1-29, S1-30, S2-8: from the list and the tables. */
+static void allowed_sizes_are_those_of_every_target(void **state)
+{
+    (void)state;
+    allows("default-intel", "16 32");
+    allows("tgllp,dg2-g10", "8 16 32");
+    allows("tgllp,adl-s,dg2-g10,dg2-g11,mtl-u,arl-h", "8 16 32");
+    allows("tgllp,lnl-m", "16 32");
+    allows("dg2-g10,pvc", "16 32");
+    allows("bmg-g21,bmg-g31", "16 32");
+}
+
+/* S1-31: a build for one device or none never compiles for the others. */
+static void one_device_is_held_to_the_default_list(void **state)
+{
+    (void)state;
+    allows("", "default 16 32");
+    allows("dg2-g10", "default 16 32");
+    allows("dg2-g10,acm-g10", "default 16 32"); /* two names of 12.55.8 */
+    allows("bmg-g21", "default 16 32");
+}
+
+/* S2-25 */
+static void unmeasured_target_allows_nothing(void **state)
+{
+    (void)state;
+    const struct devimg_target *known = devimg_target_find("tgllp"); /* 8, 16, 32 */
+    struct devimg_target unknown = *devimg_target_find("lnl-m");
+    struct dvi_sizes sizes = { 0 };
+    unknown.sub_group_sizes = 0;
+    const struct devimg_target *const rows[] = { known, &unknown };
+    assert_int_equal(dvi_sizes_read(rows, 2, &sizes, NULL), DEVIMG_OK);
+    assert_int_equal(sizes.unmeasured.count, 1);
+    assert_ptr_equal(sizes.unmeasured.items[0], &unknown);
+    assert_int_equal(sizes.allowed, 0);
+    assert_false(dvi_target_refuses_size(&unknown, 8)); /* no answer is no refusal */
+    assert_true(dvi_target_refuses_size(known, 64));
+    dvi_sizes_free(&sizes);
+}
+
+static void size_is_a_power_of_two_of_the_set(void **state)
+{
+    (void)state;
+    assert_true(dvi_size_is_in(8 | 16 | 32, 8));
+    assert_true(dvi_size_is_in(UINT32_C(1) << 31, UINT64_C(1) << 31));
+    assert_false(dvi_size_is_in(16 | 32, 8));
+    assert_false(dvi_size_is_in(UINT32_MAX, 24));
+    assert_false(dvi_size_is_in(UINT32_MAX, 0));
+    assert_false(dvi_size_is_in(UINT32_MAX, UINT64_C(1) << 32));
+}
+
 int main(int argc, char **argv)
 {
     if (argc != 2) {
@@ -354,6 +425,10 @@ int main(int argc, char **argv)
         cmocka_unit_test(default_list_has_13_ip_versions),
         cmocka_unit_test(lists_add_up),
         cmocka_unit_test(near_name_is_offered),
+        cmocka_unit_test(allowed_sizes_are_those_of_every_target),
+        cmocka_unit_test(one_device_is_held_to_the_default_list),
+        cmocka_unit_test(unmeasured_target_allows_nothing),
+        cmocka_unit_test(size_is_a_power_of_two_of_the_set),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

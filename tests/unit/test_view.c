@@ -258,6 +258,49 @@ static void error_longer_than_its_room_is_cut(void **state)
     (void)dvi_fail(NULL, DEVIMG_MALFORMED, v, 0, "%s", text); /* no error record: nothing happens */
 }
 
+/* "\xc3\xa9" is one character of two bytes (e acute), "\xe2\x82\xac" of three, "\xf0\x9f\x98\x80" of four. */
+static void text_for_a_message_is_cut_at_the_end_of_a_character(void **state)
+{
+    static const struct {
+        const char *text, *shown;
+    } cases[] = {
+        { "", "" },
+        { "1234567", "1234567" },
+        { "12345678", "1234..." },
+        { "123\xc3\xa9"
+          "67",
+          "123\xc3\xa9"
+          "67" },
+        { "123\xc3\xa9"
+          "678",
+          "123..." },
+        { "12\xe2\x82\xac"
+          "678",
+          "12..." },
+        { "1\xf0\x9f\x98\x80"
+          "678",
+          "1..." },
+        { "\xf0\x9f\x98\x80"
+          "5678",
+          "\xf0\x9f\x98\x80..." },
+        { "\x80\x80\x80\x80\x80\x80\x80\x80", "\x80\x80\x80\x80..." }, /* no UTF-8: as it is */
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char out[8];
+        dvi_show(out, sizeof out, dvi_view_of(cases[i].text, strlen(cases[i].text), NULL));
+        assert_string_equal(out, cases[i].shown);
+    }
+    struct devimg_error err = { 0 };
+    char text[600] = "";
+    for (size_t i = 0; i + 1 < sizeof text; i += 2)
+        memcpy(text + i, "\xc3\xa9", 3);
+    (void)dvi_fail(&err, DEVIMG_MALFORMED, sample(), 0, "x%s", text); /* characters at odd places */
+    assert_string_equal(err.text + strlen(err.text) - 5, "\xc3\xa9...");
+    (void)dvi_fail(&err, DEVIMG_MALFORMED, sample(), 0, "%s", text);
+    assert_string_equal(err.text + strlen(err.text) - 5, "\xc3\xa9...");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -279,6 +322,7 @@ int main(void)
         cmocka_unit_test(cursor_sizes_that_wrap_around_fail),
         cmocka_unit_test(error_text_shows_no_control_bytes),
         cmocka_unit_test(error_longer_than_its_room_is_cut),
+        cmocka_unit_test(text_for_a_message_is_cut_at_the_end_of_a_character),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

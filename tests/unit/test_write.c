@@ -121,6 +121,43 @@ static void file_of_somebody_else_is_left_alone(void **state)
     assert_int_equal(entry_count(), 1);
 }
 
+/* What another process may do while the content is written. */
+static enum devimg_status write_while_another_does(FILE *file, const void *context,
+                                                   struct devimg_error *e)
+{
+    (void)e;
+    fputs(context, file);
+    make_file("f", "of another");
+    return DEVIMG_OK;
+}
+
+static void created_file_never_takes_the_place_of_another(void **state)
+{
+    bool taken = true;
+    struct stat info;
+    (void)state;
+    assert_int_equal(dvi_file_create(path_of("f"), write_text, "new", &taken, &err), DEVIMG_OK);
+    assert_false(taken);
+    expect_content("f", "new");
+    assert_int_equal(dvi_file_create(path_of("f"), write_text, "again", &taken, &err), DEVIMG_IO);
+    assert_true(taken);
+    expect_content("f", "new");
+    assert_int_equal(unlink(path_of("f")), 0);
+    assert_int_equal(dvi_file_create(path_of("f"), write_while_another_does, "x", &taken, &err),
+                     DEVIMG_IO);
+    assert_true(taken);
+    expect_content("f", "of another");
+    assert_int_equal(unlink(path_of("f")), 0);
+    assert_int_equal(symlink("nowhere", path_of("f")), 0); /* what it names is not there */
+    assert_int_equal(dvi_file_create(path_of("f"), write_text, "x", &taken, &err), DEVIMG_IO);
+    assert_true(taken);
+    assert_int_equal(lstat(path_of("f"), &info), 0);
+    assert_true(S_ISLNK(info.st_mode));
+    assert_int_equal(entry_count(), 1);
+    assert_int_equal(dvi_file_create(path_of("none/f"), write_text, "x", &taken, &err), DEVIMG_IO);
+    assert_false(taken);
+}
+
 static void place_that_cannot_be_taken_is_io(void **state)
 {
     (void)state;
@@ -240,6 +277,7 @@ int main(void)
         TEST(replaced_file_has_the_new_content_and_the_rights_of_any_new_file),
         TEST(failed_writer_leaves_the_file_as_it_was_and_nothing_beside_it),
         TEST(file_of_somebody_else_is_left_alone),
+        TEST(created_file_never_takes_the_place_of_another),
         TEST(place_that_cannot_be_taken_is_io),
         TEST(content_that_does_not_fit_leaves_nothing),
         TEST(what_is_there_is_replaced_by_force_only),
