@@ -373,6 +373,28 @@ class CMakePackage:
         status, out = self.run([self.cmake, b], PATH=os.path.dirname(new) + os.pathsep + env["PATH"])
         self.say(status == 0 and "ocloc: %s\n" % new in out, "an ocloc that was found, and is gone, is looked for anew", out)
 
+    def compile_test(self):
+        """Every unit of the build for every target, as a test: ocloc itself compiles, icpx is in tests/sycl_compile.py."""
+        kernel = "__attribute__((intel_reqd_sub_group_size(8))) __kernel void narrow(__global int *a) { a[0] = 1; }\n"
+        self.write("matrix/narrow.cl", kernel)
+        unit = ("add_custom_command(OUTPUT k COMMAND ocloc compile -file narrow.cl -device dg2-g10 -output k DEPENDS narrow.cl WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})\n"
+                "add_custom_target(units DEPENDS k)\n")
+        ctest = lambda b: self.run([os.path.join(os.path.dirname(self.cmake), "ctest"), "--test-dir", b, "-V", "--no-tests=error"])
+        status, out, b = self.project("matrix", "devimg_compile_test()\n")
+        status, out = ctest(b) if status == 0 else (None, out)
+        self.say(status == 0 and "nothing to compile: no line of the build" in out and "Skipped" in out, "S1-34(b): no unit: skipped, with the reason", status, out)
+        text = unit + ("devimg_compile_test(NAME own TARGETS dg2-g10 CONFIGURED dg2-g10 tgllp)\n"
+                       "devimg_compile_test(NAME all TARGETS dg2-g10 pvc CONFIGURED dg2-g10 JOBS 2 JUNIT all.xml ARGS --format json)\n")
+        status, out, b = self.project("matrix", text)
+        self.say(status == 0, "devimg_compile_test() configures", out)
+        if shutil.which("ocloc") and shutil.which("ninja"):
+            status, out = ctest(b)
+            self.say(status == 8 and "skipped: the build is configured for all of the list (1 target)" in out and '"kernel": "narrow", "sub_group_size": 8' in out and
+                     "50% tests passed, 1 tests failed out of 2" in out and os.path.exists(os.path.join(b, "all.xml")),
+                     "S1-34(b), S2-12: what the build is not configured for is compiled by the test", status, out)
+        status, out, _ = self.project("matrix", text, generator="Unix Makefiles")
+        self.say(status == 1 and "CMAKE_EXPORT_COMPILE_COMMANDS" in out, "units that are not known are refused, with the remedy", out)
+
     # --- built ---
 
     def example(self, name, *args, generator="Ninja", compiler=None, env=None):
@@ -588,6 +610,7 @@ class CMakePackage:
         self.cpu_tests()
         self.size_header()
         self.words()
+        self.compile_test()
         missing = [t for t in NEEDED if not shutil.which(t)]
         if missing or self.build.sanitized:  # the program is the same; what is built with it needs no second look
             print("%s: cmake: nothing is built, %s" % (self.build.label, "there is no " + missing[0] if missing else "once is enough"))

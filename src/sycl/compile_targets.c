@@ -118,9 +118,9 @@ static enum devimg_status compare_configured(struct dvi_compile *c, struct devim
     if (st == DEVIMG_OK && found == c->list.count) {
         c->is_configured = true;
         c->nothing = dvi_arena_format(&c->arena,
-                                      "the build is configured for all of the %zu targets, and "
-                                      "compiles for them itself",
-                                      found);
+                                      "the build is configured for all of the list (%zu target%s), "
+                                      "and compiles for it itself",
+                                      found, found == 1 ? "" : "s");
         st = c->nothing != NULL ? DEVIMG_OK : fail_memory(err);
     }
     DVI_LIST_FREE(&cuda.list);
