@@ -7,7 +7,8 @@ import shutil
 
 # Shared options that would change nothing: neither listed nor taken.
 UNLISTED = {"targets": "quiet verbose", "sycl detect": "verbose color", "sycl targets": "verbose", "sycl doctor": "verbose",
-            "sycl gtest-filter": "quiet verbose color", "sycl anchor": "quiet verbose color", "help": "quiet verbose format color"}
+            "sycl gtest-filter": "quiet verbose color", "sycl anchor": "quiet verbose color",
+            "sycl header": "verbose color", "sycl probe": "verbose", "help": "quiet verbose format color"}
 DATA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "data", "intel")
 DRIVER = """source ./completion
 COMP_WORDS=(%s) COMP_CWORD=%d

@@ -40,13 +40,13 @@ static const struct dvi_option options[] = {
       "the units of a build: its folder, compile_commands.json or build.ninja", NULL },
     { UNITS, "units", 0, DVI_VALUE_FILE, "FILE",
       "further sources, a line each", NULL },
-    { ONLY, "only", 0, DVI_VALUE_TEXT, "GLOB",
+    { ONLY, "only", 0, DVI_VALUE_WORD, "GLOB",
       "only units whose path or file name matches; repeatable", NULL },
     { TARGETS, "targets", 0, DVI_VALUE_TEXT, "T[,T]",
       "the list (default: that of the policy, else default-intel); sm_90 and the like for CUDA", NULL },
     { POLICY, "policy", 0, DVI_VALUE_FILE, "FILE",
       "the policy that devimg check takes (YAML): its targets, and gaps of units", NULL },
-    { GAP, "gap", 0, DVI_VALUE_TEXT, "\"PATTERN without T[,T]: REASON\"",
+    { GAP, "gap", 0, DVI_VALUE_WORD, "\"PATTERN without T[,T]: REASON\"",
       "a gap as in the policy, by unit (\"unit:PATTERN\"); repeatable", NULL },
     { CONFIGURED, "skip-if-configured", 0, DVI_VALUE_TEXT, "T[,T]",
       "what the build is configured for: with all of the list, nothing is compiled, and that is said", NULL },
@@ -58,13 +58,13 @@ static const struct dvi_option options[] = {
       "the compiler of OpenCL C and SPIR-V (default: the one in PATH)", NULL },
     { NVCC, "nvcc", 0, DVI_VALUE_FILE, "PATH",
       "the compiler of CUDA units (default: the one of the build, else nvcc in PATH)", NULL },
-    { FLAG, "flag", 0, DVI_VALUE_TEXT, "WORD",
+    { FLAG, "flag", 0, DVI_VALUE_WORD, "WORD",
       "one more argument for every command (--flag=-Iinclude); repeatable", NULL },
-    { LAUNCHER, "launcher", 0, DVI_VALUE_TEXT, "WORDS",
+    { LAUNCHER, "launcher", 0, DVI_VALUE_WORD, "WORDS",
       "before each command, such as \"srun -n1\"; split at blanks, no shell", NULL },
     { WORK, "work", 0, DVI_VALUE_FILE, "DIR",
       "where results are kept (default: devimg-compile in the build, else in the cache folder)", NULL },
-    { VARIABLE, "env", 0, DVI_VALUE_TEXT, "GLOB",
+    { VARIABLE, "env", 0, DVI_VALUE_WORD, "GLOB",
       "a variable that compilers read, beside those known: another value is another result; repeatable", NULL },
     { AGAIN, "again", 0, DVI_VALUE_NONE, NULL,
       "compile also what is unchanged", NULL },
@@ -76,6 +76,8 @@ static const struct dvi_option options[] = {
       "write the commands as a Ninja file, and run nothing", NULL },
     { JUNIT, "junit", 0, DVI_VALUE_FILE, "FILE",
       "write the results as JUnit's XML too", NULL },
+    { DVI_OPTION_VERBOSE, "verbose", 'v', DVI_VALUE_NONE, NULL,
+      "a column a target, and all that compilers printed", NULL },
 };
 /* clang-format on */
 
@@ -179,7 +181,7 @@ static enum dvi_exit read_policy(struct call *call)
     call->asked.policy = call->policy;
     if (st == DEVIMG_OK)
         return DVI_EXIT_OK;
-    return complain(&err, st == DEVIMG_MALFORMED ? DVI_EXIT_USAGE : DVI_EXIT_UNREADABLE);
+    return dvi_complain_of_list(&err);
 }
 
 static enum dvi_exit gather(struct call *call)
@@ -210,9 +212,6 @@ static enum dvi_exit gather(struct call *call)
         const char *name = asked->programs[i] = dvi_line_text(line, programs[i], NULL);
         if (name == NULL)
             continue;
-        if (*name == '\0')
-            return dvi_usage(line->command, "--%s: expected a program",
-                             dvi_line_get(line, programs[i])->option->name);
         if (strchr(name, '/') != NULL && /* relative to here, not to where a unit is compiled */
             dvi_find_program(name, &call->arena, &asked->programs[i], &err) != DEVIMG_OK)
             return complain(&err, DVI_EXIT_UNREADABLE);
@@ -304,7 +303,7 @@ static enum dvi_exit plan(struct call *call)
         status = err.source[0] == '\0' ? dvi_usage(call->line->command, "%s", err.text)
                                        : complain(&err, DVI_EXIT_USAGE);
     else if (st != DEVIMG_OK)
-        dvi_complain(&err);
+        status = dvi_complain_of_list(&err);
     else if (compile.targets.refused && compile.nothing == NULL)
         status = refuse_targets(&compile.targets);
     else if (dvi_line_has(call->line, NINJA))
@@ -355,7 +354,7 @@ const struct dvi_command dvi_command_sycl_compile = {
     .exits = {
         "every unit compiles for every target, but for declared gaps; or --skip-if-configured found all configured",
         "some do not, or the compiler of some is missing",
-        "wrong usage: stderr says what",
+        "wrong usage; or a policy or list that an option names is not what it should be",
         "the build, a unit or the policy could not be read, or a result could not be written",
     },
     .skipped = "there is nothing to compile: no unit, no compiler, no target; the first line says why",

@@ -18,10 +18,12 @@ static const struct dvi_option options[] = {
       "write it to this file, or as devimg_sycl.h into this folder (default: to stdout)", NULL },
     { CHECK, "check", 0, DVI_VALUE_FILE, "FILE",
       "write nothing: exit status 1 when this file is not what would be written", NULL },
-    { PREFIX, "prefix", 0, DVI_VALUE_TEXT, "NAME",
+    { PREFIX, "prefix", 0, DVI_VALUE_WORD, "NAME",
       "of the macros (default DEVIMG)", NULL },
-    { NAMESPACE, "namespace", 0, DVI_VALUE_TEXT, "NAME",
+    { NAMESPACE, "namespace", 0, DVI_VALUE_WORD, "NAME",
       "of the templates, A::B too (default: the prefix in lower case)", NULL },
+    { DVI_OPTION_QUIET, "quiet", 'q', DVI_VALUE_NONE, NULL,
+      "with -o or --check: nothing but what is wrong", NULL },
 };
 /* clang-format on */
 
@@ -97,6 +99,9 @@ static enum dvi_exit run(struct dvi_line *line)
                          line->words.items[0]);
     if (dvi_line_has(line, CHECK) && dvi_line_has(line, OUTPUT))
         return dvi_usage(line->command, "--check writes nothing: leave --output out");
+    if (dvi_line_has(line, DVI_OPTION_QUIET) && !dvi_line_has(line, CHECK) &&
+        !dvi_line_has(line, OUTPUT))
+        return dvi_usage(line->command, "--quiet goes with --output or --check");
     const char **lists = dvi_arena_array(&arena, line->settings.count + 1, sizeof *lists);
     enum dvi_exit status = DVI_EXIT_UNREADABLE;
     if (lists != NULL)
@@ -124,7 +129,7 @@ const struct dvi_command dvi_command_sycl_header = {
         "replaced.",
     .options = options,
     .option_count = sizeof options / sizeof *options,
-    .unlisted = DVI_UNLISTED(DVI_OPTION_VERBOSE),
+    .unlisted = DVI_UNLISTED(DVI_OPTION_VERBOSE) | DVI_UNLISTED(DVI_OPTION_COLOR),
     .exits = {
         "written, or up to date",
         "the list is refused: nothing is written; --check: the file is another one",

@@ -13,11 +13,11 @@ static const struct dvi_option options[] = {
       "the policy that devimg check takes (YAML): its targets, and its key lint", NULL },
     { COMPILE_COMMANDS, "compile-commands", 0, DVI_VALUE_FILE, "FILE",
       "read the source files of a compile_commands.json too", NULL },
-    { DVI_OPTION_POLICY_KEY, "macro", 0, DVI_VALUE_TEXT, "NAME[:N][,NAME[:N]]",
+    { DVI_OPTION_POLICY_KEY, "macro", 0, DVI_VALUE_WORD, "NAME[:N][,NAME[:N]]",
       "macros whose argument N (default 1) is a size; repeatable", "lint.macros" },
-    { DVI_OPTION_POLICY_KEY, "template", 0, DVI_VALUE_TEXT, "NAME[:N][,NAME[:N]]",
+    { DVI_OPTION_POLICY_KEY, "template", 0, DVI_VALUE_WORD, "NAME[:N][,NAME[:N]]",
       "templates whose argument N (default 1) is a size; repeatable", "lint.templates" },
-    { DVI_OPTION_POLICY_KEY, "define", 0, DVI_VALUE_TEXT, "NAME=N[,NAME=N]",
+    { DVI_OPTION_POLICY_KEY, "define", 0, DVI_VALUE_WORD, "NAME=N[,NAME=N]",
       "constants that the compiler is given with -D; repeatable", "lint.define" },
     { DVI_OPTION_POLICY_KEY, "header", 0, DVI_VALUE_FILE, "FILE",
       "the one file that may hold attributes and properties, and must check sizes itself; repeatable",
@@ -25,10 +25,12 @@ static const struct dvi_option options[] = {
     { DVI_OPTION_POLICY_KEY, "raw", 0, DVI_VALUE_CHOICE, "deny|allow",
       "attributes and properties elsewhere (default deny where a header, macro or template is named)",
       "lint.raw" },
-    { DVI_OPTION_POLICY_KEY, "expect-at-least", 0, DVI_VALUE_TEXT, "N",
+    { DVI_OPTION_POLICY_KEY, "expect-at-least", 0, DVI_VALUE_WORD, "N",
       "fail where fewer required sizes are found", "lint.expect-at-least" },
     { DVI_OPTION_JOBS, "jobs", 'j', DVI_VALUE_COUNT, "N",
       "workers that read files (default: DEVIMG_JOBS, else the cores)", NULL },
+    { DVI_OPTION_VERBOSE, "verbose", 'v', DVI_VALUE_NONE, NULL,
+      "every finding, and every size that was found", NULL },
 };
 /* clang-format on */
 
@@ -47,7 +49,7 @@ static enum dvi_exit lint(struct dvi_line *line, const struct devimg_policy *pol
     if (dvi_size_lint_run(&asked, &result, &err) == DEVIMG_OK)
         status = dvi_output_size_lint(&line->out, &result);
     else
-        dvi_complain(&err);
+        status = dvi_complain_of_list(&err);
     dvi_size_lint_free(&result);
     return status;
 }
@@ -88,7 +90,8 @@ const struct dvi_command dvi_command_sycl_lint = {
     .exits = {
         "every size that was found is accepted by every target",
         "findings",
-        "wrong usage, or a policy that cannot be understood: a target that no table has, an unknown key",
+        "wrong usage; or a policy or list that an option names is not what it should be: a target that "
+        "no table has, an unknown key",
         "a file could not be read: it is said, and the rest is still looked at",
     },
     .examples =

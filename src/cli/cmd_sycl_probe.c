@@ -15,7 +15,7 @@ static const struct dvi_option options[] = {
       "what to measure (default: default-intel); a name that no table has is asked for as well", NULL },
     { OCLOC, "ocloc", 0, DVI_VALUE_FILE, "PATH",
       "the ocloc to measure with (default: the one in PATH)", NULL },
-    { SIZES, "sizes", 0, DVI_VALUE_TEXT, "N[,N]",
+    { SIZES, "sizes", 0, DVI_VALUE_WORD, "N[,N]",
       "the sub-group sizes to try (default 8,16,32)", NULL },
     { TIMEOUT, "timeout", 0, DVI_VALUE_COUNT, "SECONDS",
       "how long ocloc may take for a kernel (default 120)", NULL },
@@ -72,8 +72,6 @@ static enum dvi_exit run(struct dvi_line *line)
     if (line->words.count > 0)
         return dvi_usage(line->command, "%s: no file is read; names go to --targets",
                          line->words.items[0]);
-    if (asked.ocloc[0] == '\0')
-        return dvi_usage(line->command, "--ocloc: expected a program");
     const char *sizes = dvi_line_text(line, SIZES, NULL);
     if (sizes != NULL && dvi_value_sizes(sizes, &asked.sizes, &spot, &err) != DEVIMG_OK)
         return dvi_usage(line->command, "--sizes %s: expected sizes such as 16,32, powers of two",
