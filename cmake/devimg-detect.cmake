@@ -32,7 +32,8 @@ function(devimg_sycl_detect)
 
   _devimg_folder(folder)
   set(answer "${folder}/${arg_PREFIX}.cmake")
-  set(words --request "${${choice}}" --prefix "${arg_PREFIX}" --cmake "${answer}")
+  string(REPLACE ";" "\\;" request "${${choice}}") # an empty word, or one with ";", would not stay one
+  set(words "--request=${request}" --prefix "${arg_PREFIX}" --cmake "${answer}")
   foreach(list IN LISTS arg_TARGETS)
     list(APPEND words --targets "${list}")
   endforeach()

@@ -242,6 +242,12 @@ class CMakePackage:
         status, out, _ = self.project("choice", 'devimg_sycl_detect(SYCL_LS "%s")\nmessage(STATUS "END ${DEVIMG_SYCL_HAS_CPU_TARGET}")' % opencl,
                                       "-DDEVIMG_SYCL_CPU_TARGET=none")
         self.say(status == 0 and "-- END OFF" in out, "S0-6: who builds may choose", out)
+        for request in ("", " none", "none;x"):
+            status, out, _ = self.project("odd", 'devimg_sycl_detect(SYCL_LS "%s")\nmessage(STATUS "END ${DEVIMG_SYCL_HAS_CPU_TARGET}")' % opencl,
+                                          "-DDEVIMG_SYCL_CPU_TARGET=" + request)
+            self.say(status == 0 and "-- END ON" in out and 'unknown request "%s": expected auto, none' % request in plain(out),
+                     "S0-10: any other request warns, names the value, and is auto: '%s'" % request, status, out)
+        self.say("([opencl:cpu], OpenCL)" in out, "a status line is what the command prints", out)
         self.header(opencl)
         status, out, _ = self.project("required", "devimg_sycl_detect(REQUEST none TARGETS %s REQUIRE_CPU)\n" % AMD)
         self.say(status == 1 and "REQUIRE_CPU" in out and "DEVIMG_SYCL_CPU_TARGET" in out and "-- Using SYCL targets: %s\n" % AMD in out,
@@ -336,6 +342,11 @@ class CMakePackage:
         self.ocloc(fake)
         status, out, _ = self.project("msvc", fake + "devimg_sycl_aot(lib TARGETS dg2-g10 lnl-m SYNTAX msvc SKIP a.cpp=lnl-m:crashes)\n")
         self.say(status == 1 and "with MSVC one device link" in plain(out), "S4-16: a skip is refused with MSVC", out)
+        own = fake.replace("add_library(lib SHARED IMPORTED)", "add_library(lib INTERFACE)\ntarget_sources(lib PRIVATE a.cpp b.cpp)")
+        for args, stops, why in (("SOURCES a.cpp nope.cpp", True, "SOURCES nope.cpp: no source of the target"),
+                                 ("SKIP cuont.cpp=dg2-g10:crashes", False, "there is no unit cuont.cpp among a.cpp, b.cpp")):
+            status, out, _ = self.project("own", own + "devimg_sycl_aot(lib COMPILER acpp TARGETS tgllp dg2-g10 %s)\n" % args)
+            self.say((status == 1 or not stops) and why in plain(out), "a slip is said: devimg_sycl_aot(%s)" % args, status, out)
         for call, why in (("devimg_sycl_aot(nobody)", "no such target"), ("devimg_check(nobody)", "no such target"),
                           ("devimg_check(lib)", "nothing to hold it to")):
             status, out, _ = self.project("msvc", fake + call + "\n")

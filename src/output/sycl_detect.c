@@ -104,20 +104,44 @@ enum dvi_exit dvi_output_sycl_detect(struct dvi_output *out, const struct dvi_de
 
 /* --- files for builds --- */
 
-/* A string literal that Python and CMake read alike: what is neither a letter, a digit nor
- * plain punctuation becomes an escape of three octal digits (Python), or a blank (CMake, whose
- * lists an unmatched bracket would join). */
-static void quoted(FILE *file, const char *text, bool octal)
+static bool is_plain(unsigned char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           (c != 0 && strchr(" _-+.,:/()=", c) != NULL);
+}
+
+/* A string literal of Python: what is not plain becomes an escape of three octal digits. */
+static void quoted_python(FILE *file, const char *text)
 {
     putc('"', file);
+    for (const char *at = text; *at != '\0'; at++)
+        if (is_plain((unsigned char)*at))
+            putc(*at, file);
+        else
+            fprintf(file, "\\%03o", (unsigned char)*at);
+    putc('"', file);
+}
+
+static bool has_balanced_brackets(const char *text)
+{
+    int depth = 0;
+    for (; *text != '\0' && depth >= 0; text++)
+        depth += (*text == '[') - (*text == ']');
+    return depth == 0;
+}
+
+/* A quoted argument of CMake, to be an element of a list: ";" would part it, an unmatched bracket
+ * join it with the next. What has a meaning otherwise, or no place in a message, becomes a blank. */
+static void quoted_cmake(FILE *file, const char *text)
+{
+    const bool brackets = has_balanced_brackets(text);
+    putc('"', file);
     for (const char *at = text; *at != '\0'; at++) {
-        const unsigned char c = (unsigned char)*at;
-        const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                           (c >= '0' && c <= '9') || (c != 0 && strchr(" _-+.,:/()=", c) != NULL);
-        if (plain)
-            putc(c, file);
-        else if (octal)
-            fprintf(file, "\\%03o", c);
+        if (*at == ';' || *at == '"')
+            putc('\\', file);
+        if (is_plain((unsigned char)*at) || strchr(";\"'?<>!*", *at) != NULL ||
+            (brackets && (*at == '[' || *at == ']')))
+            putc(*at, file);
         else
             putc(' ', file);
     }
@@ -138,11 +162,6 @@ static void joined(FILE *file, const dvi_text_list *list, const char *mark,
 static void bare(FILE *file, const char *text)
 {
     fputs(text, file);
-}
-
-static void quoted_python(FILE *file, const char *text)
-{
-    quoted(file, text, true);
 }
 
 /* What a file of each kind starts with: dvi_file_is_ours(). */
@@ -186,7 +205,7 @@ static void write_cmake(FILE *file, const struct content *c)
         fprintf(file, "set(%s_%s)\n", c->prefix, lines[i].name);
         for (size_t k = 0; k < lines[i].list->count; k++) {
             fprintf(file, "list(APPEND %s_%s ", c->prefix, lines[i].name);
-            quoted(file, lines[i].list->items[k], false);
+            quoted_cmake(file, lines[i].list->items[k]);
             fputs(")\n", file);
         }
     }
