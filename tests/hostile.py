@@ -202,8 +202,9 @@ class Hostile:
         """--max-kernels: "most kernels of one file", however they spread over images and containers."""
         ten = ["k%d" % i for i in range(10)]
         code = self.file("kernels.o", packed([spirv(ten)] * 3))
-        names = self.file("names.o", elf([(".rodata", 1, b"".join(hcf([("i", bitcode("spir64"))], ten)
-                                                                  for _ in range(3)), 0, 0)]))
+        member = elf([(".rodata", 1, hcf([("i", bitcode("spir64"))], ten), 0, 0)])
+        names = self.file("names.a", b"!<arch>\n" + b"".join(
+            b"%-16s%-12d%-6d%-6d%-8d%-10d`\n" % (b"%d.o/" % i, 0, 0, 0, 644, len(member)) + member for i in range(3)))
         for path in (code, names):
             for command in ("list", "kernels"):
                 for most, expected in (("10", 3), ("29", 3), ("30", 0)):
@@ -292,7 +293,7 @@ class Hostile:
     def responses(self):
         """Response files as LLVM takes them (UTF-8 and UTF-16, with a mark): their words are judged; others are said
         to be unreadable."""
-        line = "-fsycl -fsycl-targets=spir64_gen \u00e9\U0001f600\n"
+        line = "-fsycl-targets=spir64_gen -fsycl \u00e9\U0001f600\n"
         for name, data, said in (
                 ("plain", line.encode(), "no-fallback"), ("UTF-8 with a mark", b"\xef\xbb\xbf" + line.encode(), "no-fallback"),
                 ("UTF-16, little-endian", b"\xff\xfe" + line.encode("utf-16-le"), "no-fallback"),
