@@ -284,11 +284,22 @@ class Hostile:
                  "SYCL device code as SPIR-V only: compiled by the driver at first use; AdaptiveCpp device code as LLVM "
                  "bitcode only: compiled by AdaptiveCpp's runtime at first use\n", "first line of a mixed file", out, err)
 
+        damaged = self.file("d", clang_bundle([("sycl-" + "x" * 5000, spirv(["k"]))]))
+        self.build.run(["zstd", "-q", "-f", damaged, "-o", damaged + ".zst"])
+        with open(damaged + ".zst", "rb") as f:
+            _, out, err = self.devimg("list", "-q", self.file("d.o", packed([f.read()])))
+        self.say(b"of which no image was read; a part is damaged" in out, "first line of an archive not read", out, err)
+
     def nameless_sections(self):
         code = [("__CLANG_OFFLOAD_BUNDLE__sycl-spir64", 1, spirv(["k"]), 0, 0)]
         for name, index, expected in (("named", None, 0), ("without names", 0, 1), ("names in no section", 77, 1)):
             status, r = self.listed(self.file("n.o", elf(code, index)))
             self.say(status == expected and bool(r["findings"]) == bool(expected), "sections " + name, status, r["findings"])
+
+        with open(os.path.join(self.data, "intel", "basic_dg2-g10.zebin"), "rb") as f:
+            zebin = f.read()
+        status, r = self.listed(self.file("n.zebin", zebin[:62] + bytes(2) + zebin[64:]))  # e_shstrndx
+        self.say(status == 1 and "without names" in json.dumps(r["findings"]), "zebin sections without names", status, r)
 
     def responses(self):
         """Response files as LLVM takes them (UTF-8 and UTF-16, with a mark): their words are judged; others are said

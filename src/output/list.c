@@ -123,6 +123,8 @@ static void print_kind(FILE *file, const char *name, const struct dvi_summary *s
         fputs(" only: compiled by the driver at first use", file);
     } else if (has_class(s, DVI_CLASS_OTHER)) {
         print_other(file, s);
+    } else if (has_class(s, DVI_CLASS_ARCHIVE)) {
+        fputs(" in an archive of which no image was read", file);
     } else {
         fputs(": support images only, no kernels", file);
     }
