@@ -23,7 +23,15 @@ enum {
     MOST_BYTES = 128 << 20,
     MOST_COMMAND_BYTES = 4 << 20, /* Linux takes 2 MiB of words at most */
     MOST_RESPONSE_BYTES = 16 << 20,
-    MOST_RESPONSES = 256
+    MOST_RESPONSES = 256,
+    KEPT_RESPONSES = 4 /* many commands name the same file */
+};
+
+/* A response file that was read before, as UTF-8. */
+struct response {
+    struct dvi_arena arena; /* of the rest */
+    const char *path, *text;
+    size_t size;
 };
 
 struct reader {
@@ -33,6 +41,8 @@ struct reader {
     const char *folder;       /* it runs there; NULL: not said */
     unsigned responses;       /* files that its words came from */
     size_t response_bytes;    /* and how long they are, together */
+    struct response kept[KEPT_RESPONSES];
+    unsigned oldest; /* of them: the next to make room */
     bool open_quote;
     dvi_take_line *take;
     void *context;
@@ -102,22 +112,127 @@ static enum devimg_status split(struct reader *r, const char *command, struct wo
     return DEVIMG_OK;
 }
 
+/* One code unit of UTF-16 at `at`. NULs at the end of the file are not in the view. */
+static uint32_t unit_at(struct dvi_view v, size_t at, bool big)
+{
+    const uint32_t first = at < v.size ? v.data[at] : 0;
+    const uint32_t second = at + 1 < v.size ? v.data[at + 1] : 0;
+    return big ? first << 8 | second : second << 8 | first;
+}
+
+static char *put_utf8(char *out, uint32_t point)
+{
+    if (point < 0x80) {
+        *out++ = (char)point;
+        return out;
+    }
+    const unsigned more = point < 0x800 ? 1 : point < 0x10000 ? 2 : 3;
+    static const uint8_t first[] = { 0, 0xc0, 0xe0, 0xf0 };
+    *out++ = (char)(first[more] | point >> 6 * more);
+    for (unsigned i = more; i-- > 0;)
+        *out++ = (char)(0x80 | (point >> 6 * i & 0x3f));
+    return out;
+}
+
+/* UTF-16 as UTF-8, which takes 3 bytes at most for 2. */
+static enum devimg_status from_utf16(struct response *to, struct dvi_view v, bool big,
+                                     struct devimg_error *err)
+{
+    char *room = dvi_arena_array(&to->arena, v.size / 2 * 3 + 4, 1), *out = room;
+    if (room == NULL)
+        return dvi_fail_memory(err, v.source);
+    for (size_t at = 0; at < v.size; at += 2) {
+        uint32_t point = unit_at(v, at, big);
+        if (point >= 0xd800 && point < 0xdc00) {
+            const uint32_t low = unit_at(v, at + 2, big);
+            at += 2;
+            point = low >= 0xdc00 && low < 0xe000
+                        ? 0x10000 + ((point - 0xd800) << 10) + (low - 0xdc00)
+                        : 0xd800;
+        }
+        if (point >= 0xd800 && point < 0xe000)
+            return dvi_fail_plain(err, DEVIMG_MALFORMED, v.source,
+                                  "response file: starts as UTF-16, and is none at byte %zu", at);
+        out = put_utf8(out, point);
+    }
+    to->text = room;
+    to->size = (size_t)(out - room);
+    return DEVIMG_OK;
+}
+
+/* The bytes of a response file as text: UTF-8, or UTF-16 that says so, as LLVM takes them. */
+static enum devimg_status decode(struct response *to, struct dvi_view v, struct devimg_error *err)
+{
+    const bool big = dvi_starts_with(v, "\xfe\xff", 2);
+    if (big || dvi_starts_with(v, "\xff\xfe", 2)) {
+        DVI_TRY(from_utf16(to, dvi_from(v, 2), big, err));
+    } else {
+        v = dvi_from(v, dvi_starts_with(v, "\xef\xbb\xbf", 3) ? 3 : 0);
+        to->text = dvi_arena_text(&to->arena, v);
+        to->size = v.size;
+        if (to->text == NULL)
+            return dvi_fail_memory(err, v.source);
+    }
+    if (strlen(to->text) < to->size)
+        return dvi_fail_plain(err, DEVIMG_MALFORMED, v.source,
+                              "response file: no text, it holds a NUL");
+    return DEVIMG_OK;
+}
+
+static enum devimg_status read_response(struct response *to, const char *path,
+                                        struct devimg_error *err)
+{
+    struct dvi_view bytes = { 0 };
+    struct dvi_arena whole = { 0 };
+    enum devimg_status st = dvi_read_text(path, MOST_RESPONSE_BYTES, &whole, &bytes, err);
+    if (st == DEVIMG_OK)
+        st = decode(to, bytes, err);
+    dvi_arena_free(&whole);
+    to->path = dvi_arena_copy(&to->arena, path);
+    return st == DEVIMG_OK && to->path == NULL ? dvi_fail_memory(err, path) : st;
+}
+
+/* The file, read now or before. */
+static enum devimg_status find_response(struct reader *r, const char *path,
+                                        const struct response **out, struct devimg_error *err)
+{
+    for (size_t i = 0; i < KEPT_RESPONSES; i++)
+        if (r->kept[i].path != NULL && strcmp(r->kept[i].path, path) == 0) {
+            *out = &r->kept[i];
+            return DEVIMG_OK;
+        }
+    struct response *to = &r->kept[r->oldest];
+    r->oldest = (r->oldest + 1) % KEPT_RESPONSES;
+    dvi_arena_free(&to->arena);
+    *to = (struct response){ 0 };
+    const enum devimg_status st = read_response(to, path, err);
+    *out = to;
+    if (st != DEVIMG_OK)
+        to->path = NULL;
+    return st;
+}
+
+static void forget_responses(struct reader *r)
+{
+    for (size_t i = 0; i < KEPT_RESPONSES; i++)
+        dvi_arena_free(&r->kept[i].arena);
+}
+
 static enum devimg_status add_response(struct reader *r, struct words *words, const char *file,
                                        struct devimg_error *err)
 {
     const bool relative = *file != '/' && r->folder != NULL;
     const char *path = relative ? dvi_arena_format(&r->scratch, "%s/%s", r->folder, file) : file;
-    struct dvi_view text = { 0 };
+    const struct response *response = NULL;
     if (path == NULL)
         return fail_memory(r, err);
     if (r->responses++ == MOST_RESPONSES) /* or they name each other */
         return refuse_entry(r, DEVIMG_MALFORMED, "more than 256 response files", err);
-    DVI_TRY(dvi_read_text(path, MOST_RESPONSE_BYTES, &r->scratch, &text, err));
-    r->response_bytes += text.size;
+    DVI_TRY(find_response(r, path, &response, err));
+    r->response_bytes += response->size;
     if (r->response_bytes > MOST_RESPONSE_BYTES)
         return refuse_entry(r, DEVIMG_LIMIT, "more than 16 MiB of response files", err);
-    const char *command = dvi_arena_text(&r->scratch, text);
-    return command != NULL ? split(r, command, words, err) : fail_memory(r, err);
+    return split(r, response->text, words, err);
 }
 
 static enum devimg_status add_word(struct reader *r, struct words *words, const char *word,
@@ -197,7 +312,9 @@ enum devimg_status dvi_compile_line_take(const char *const *words, size_t count,
     enum devimg_status st = DEVIMG_OK;
     for (size_t i = 0; i < count && st == DEVIMG_OK; i++)
         st = add_word(&r, &list, words[i], err);
-    return give(&r, NULL, &list, st, err);
+    st = give(&r, NULL, &list, st, err);
+    forget_responses(&r);
+    return st;
 }
 
 /* ---- the file ---- */
@@ -279,7 +396,9 @@ enum devimg_status dvi_compile_lines_take(const char *path, struct dvi_view text
                                           struct devimg_error *err)
 {
     struct reader r = { .path = path, .take = take, .context = context };
-    return read_entries(&r, text, err);
+    const enum devimg_status st = read_entries(&r, text, err);
+    forget_responses(&r);
+    return st;
 }
 
 enum devimg_status dvi_compile_lines_read(const char *path, dvi_take_line *take, void *context,
@@ -299,7 +418,7 @@ enum devimg_status dvi_compile_lines_read(const char *path, dvi_take_line *take,
 const char *dvi_word_after(const char *word, const char *option)
 {
     const size_t size = strlen(option);
-    if (word[0] != '-' && word[0] != '/')
+    if ((word[0] != '-' && word[0] != '/') || word[1] != *option) /* most words, without a call */
         return NULL;
     return strncmp(word + 1, option, size) == 0 ? word + 1 + size : NULL;
 }

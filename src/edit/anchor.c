@@ -211,7 +211,7 @@ enum devimg_status devimg_anchor(const char *in, const char *name, const char *o
                                  struct devimg_anchored *anchored, struct devimg_error *err)
 {
     struct dvi_file file = { 0 };
-    struct devimg_error discarded;
+    struct devimg_error discarded = { 0 };
     err = err != NULL ? err : &discarded;
     *anchored = (struct devimg_anchored){ 0 };
     DVI_TRY(dvi_file_open(in, in, false, &file, err));

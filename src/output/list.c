@@ -130,6 +130,8 @@ static void print_kind(FILE *file, const char *name, const struct dvi_summary *s
         fputs(" as ", file);
         print_formats(file, s, DVI_CLASS_EMBEDDED);
         fputs(" inside archives only: the SYCL runtime does not look for it there", file);
+    } else if (has_class(s, DVI_CLASS_ARCHIVE)) {
+        fputs(" in an archive of which no image was read", file);
     } else {
         fputs(": support images only, no kernels", file);
     }
