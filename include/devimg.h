@@ -170,6 +170,8 @@ struct devimg_image {
     const char *target;   /**< canonical: "dg2-g10", "spir64"; NULL: not stated */
     uint64_t ip_version;  /**< Intel: arch << 22 | release << 14 | revision; DEVIMG_UNKNOWN */
     int family_only; /**< 1: the image states only its product family; target is the family's */
+    uint64_t pointer_size; /**< Intel GPU code: bytes of a pointer of the host program, 4 or 8;
+                                DEVIMG_UNKNOWN */
     enum devimg_format format;
     uint64_t offset;           /**< in the record's file; DEVIMG_UNKNOWN inside inflated data */
     uint64_t offset_in_parent; /**< in the parent's inflated bytes; DEVIMG_UNKNOWN without one */

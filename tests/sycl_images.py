@@ -117,6 +117,31 @@ class SyclImages:
                 status, out, _ = self.build.devimg("check", "odd.ar", "--targets", "dg2-g10", cwd=self.folder)
                 self.say(status == 1 and b"missing-ip" in out, "D9: a member named dg2-g11 is none for dg2-g10", out)
 
+    def pointers(self):
+        """ocloc -32 makes code for 32-bit hosts: zebin is an ELF32, patch tokens state the size (made here by ocloc 22.43)."""
+        if not shutil.which("ocloc"):
+            print("skipped: syclimages: there is no ocloc")
+            return
+        with open(self.path("k.cl"), "w", encoding="utf-8") as f:
+            f.write("kernel void k(global int *p) { p[get_global_id(0)] = 1; }\n")
+        ocloc = ["ocloc", "compile", "-q", "-file", "k.cl", "-exclude_ir"]
+        zebin = ["-internal_options", "-cl-intel-allow-zebin"]
+        for width in ("-32", "-64"):
+            for name, more in (("z", ["-device", "tgllp", *zebin]), ("t", ["-device", "tgllp"]), ("a", ["-device", "tgllp,dg2-g10", *zebin]),
+                               ("b", ["-device", "tgllp,dg2-g10"])):
+                made = self.path(name + width)
+                status, out, err = self.build.run([*ocloc, width, *more, "-output", made, "-output_no_suffix"], cwd=self.folder)
+                made = made if os.path.exists(made) else made + ".bin"
+                self.say(status == 0 and os.path.exists(made), "ocloc %s %s" % (width, name), status, out, err)
+                self.build.run(["objcopy", "--add-section", SECTION + "_image=" + made, os.path.join(self.data, "host", "empty.o"),
+                                self.path("width.o")])
+                for path, wanted, level in ((made, 0, b"note"), (self.path("width.o"), int(width == "-32"), b"error")):
+                    status, out, _ = self.build.devimg("check", path, "--targets", "tgllp", "--extra-targets", "allow", "--features", "any",
+                                                       "--scratch", "any")
+                    wanted = 1 if name == "t" else wanted  # its core family is not tgllp's alone
+                    self.say(status == wanted and ((b"  %s targets[pointer-size]" % level) in out) == (width == "-32"),
+                             "code for %s-bit hosts, %s in %s" % (width[1:], name, os.path.basename(path)), status, out)
+
     def before_the_link(self):
         """What -c with -fno-sycl-rdc leaves: finished native images, and bitcode that states no kernels for the fallback (S1-13)."""
         if not shutil.which("clang-19"):
@@ -186,6 +211,7 @@ class SyclImages:
         self.mixed()
         self.binaries()
         self.odd_members()
+        self.pointers()
         self.before_the_link()
         self.alone()
         self.made_now()

@@ -81,14 +81,47 @@ static enum devimg_status say_family(struct state *s, uint32_t index, struct dev
     return dvi_say(s->check, &f, err);
 }
 
+/* Code takes pointers of one size, that of its host. Once a module; `*serves` is false for images
+ * that no program of this host can load. */
+static enum devimg_status look_at_pointers(struct state *s, uint32_t index, bool *said,
+                                           bool *serves, struct devimg_error *err)
+{
+    const struct devimg_image *image = s->check->in->images[index];
+    const unsigned host = dvi_host_pointer_size(s->check->in->records[image->record]);
+    const bool known = image->pointer_size == 4 || image->pointer_size == 8;
+    *serves = !known || host == 0 || image->pointer_size == host;
+    if (!known || image->pointer_size == (host != 0 ? host : 8U) || *said)
+        return DEVIMG_OK;
+    struct devimg_finding f =
+        dvi_finding_of(*serves ? DEVIMG_NOTE : DEVIMG_ERROR, "pointer-size", image->record);
+    f.module = image->module;
+    f.image = index;
+    f.unit = image->unit;
+    f.target = image->target;
+    f.offset = image->offset;
+    f.message = *serves
+                    ? "the image is for 32-bit hosts: no 64-bit program can load it"
+                    : dvi_message(s->check,
+                                  "the image is for %u-bit hosts, and the file for %u-bit ones: "
+                                  "it serves no target",
+                                  (unsigned)image->pointer_size * 8, host * 8);
+    f.hint = "call ocloc with the pointer size of the program: -64, or -32";
+    *said = true;
+    return dvi_say(s->check, &f, err);
+}
+
 static enum devimg_status look_at_images(struct state *s, const struct devimg_module *module,
                                          bool *has_native, struct devimg_error *err)
 {
+    bool said = false, serves = true;
     for (uint32_t i = 0; i < module->image_count; i++) {
         const struct devimg_image *image = s->check->in->images[module->images[i]];
         if (!dvi_is_native(image))
             continue;
         *has_native = true;
+        DVI_TRY(look_at_pointers(s, module->images[i], &said, &serves, err));
+        if (!serves)
+            continue;
         dvi_targets_served(s->check, image, mark_served, s->served);
         if (image->ip_version == DEVIMG_UNKNOWN && image->family_only)
             DVI_TRY(say_family(s, module->images[i], err));

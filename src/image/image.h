@@ -14,6 +14,7 @@ struct dvi_image_facts {
     uint64_t product_family;      /* Intel zebin note 1 (or e_machine of the old form) */
     uint64_t core_family;         /* Intel zebin note 2, patch tokens */
     uint64_t stepping;            /* of the hardware; Intel patch tokens */
+    uint64_t pointer_size;        /* Intel GPU code: 4 or 8 bytes, of the host program */
     const char *target;           /* where the image itself names it ("spir64"); NULL otherwise */
     const char *triple;           /* of a device, in bitcode; NULL */
     uint64_t kernel_count;        /* where headers tell it */

@@ -143,6 +143,7 @@ static enum devimg_status facts(struct dvi_view image, struct dvi_arena *arena,
     DVI_TRY(program_begin(image, &p, err));
     out->note = "patch tokens: Intel drivers from 26.18 on no longer read this form";
     out->core_family = p.core_family;
+    out->pointer_size = dvi_peek32(image, POINTER_AT);
     out->stepping = p.stepping;
     out->version = dvi_arena_format(arena, "%" PRIu32, p.version);
     if (out->version == NULL)

@@ -140,6 +140,7 @@ static enum devimg_status facts(struct dvi_view image, struct dvi_arena *arena,
     bool has_notes = false, has_info = false;
     uint64_t kernel_count = 0;
     DVI_TRY(dvi_device_elf_open(image, &elf, err));
+    out->pointer_size = elf.wide ? 8 : 4; /* IGC writes ELF32 for 32-bit hosts */
     for (uint32_t i = 0; i < elf.section_count; i++) {
         DVI_TRY(dvi_device_elf_section(&elf, i, &section, err));
         if (has_info && section.type == (uint32_t)SECTION_ZE_INFO)

@@ -130,6 +130,7 @@ static struct dvi_described_image *add_image(struct describing *d, const struct 
         .section = placed->section,
         .entry_id = placed->entry_id,
         .ip_version = DEVIMG_UNKNOWN,
+        .pointer_size = DEVIMG_UNKNOWN,
         .offset = d->hand.inflated ? DEVIMG_UNKNOWN : bytes.offset,
         .offset_in_parent = is_member ? bytes.offset - d->hand.container.offset : DEVIMG_UNKNOWN,
         .stored_size = is_packed ? DEVIMG_UNKNOWN : bytes.size,
@@ -294,6 +295,11 @@ static enum devimg_status name_target(struct describing *d, struct devimg_image 
     if (refused || (facts->ip_version != DEVIMG_UNKNOWN && member_ip != DEVIMG_UNKNOWN &&
                     facts->ip_version != member_ip))
         return refuse_label(image, placed, facts, bytes, err);
+    if (is_target_member(image) && facts->pointer_size != DEVIMG_UNKNOWN &&
+        facts->pointer_size != (image->entry_id[0] == '3' ? 4U : 8U))
+        return dvi_fail(err, DEVIMG_MALFORMED, bytes, 0,
+                        "ocloc archive member \"%s\" holds code for %u-bit hosts", image->entry_id,
+                        facts->pointer_size == 4 ? 32U : 64U);
     return DEVIMG_OK;
 }
 
@@ -448,10 +454,14 @@ static enum devimg_status describe_code(struct describing *d, uint32_t index,
                                      .product_family = DEVIMG_UNKNOWN,
                                      .core_family = DEVIMG_UNKNOWN,
                                      .stepping = DEVIMG_UNKNOWN,
+                                     .pointer_size = DEVIMG_UNKNOWN,
                                      .kernel_count = DEVIMG_UNKNOWN };
     image->format = format->format;
     DVI_TRY(keep_of_image(d, format->facts(bytes, &d->worker->arena, &facts, err), index, err));
     image->format = facts.format;
+    image->pointer_size = facts.pointer_size;
+    if (image->pointer_size == 4)
+        image->note = note_both(d, image->note, "for 32-bit hosts");
     image->version = facts.version;
     image->producer = facts.producer;
     image->capabilities = facts.capabilities;

@@ -106,6 +106,7 @@ static uint32_t image_of(struct world *w, uint32_t module, enum devimg_format fo
                                           .bundle = "dpcpp",
                                           .target = target,
                                           .ip_version = ip,
+                                          .pointer_size = DEVIMG_UNKNOWN,
                                           .format = format,
                                           .offset = 4096U + i,
                                           .offset_in_parent = DEVIMG_UNKNOWN,
@@ -374,6 +375,33 @@ static void patch_token_images_serve_and_warn_once(void **state)
     check_file(w);
     expect(w, "warning targets patchtoken - - -\n");
     assert_non_null(strstr(finding_at(w, 0)->message, "2 images"));
+}
+
+static void image_for_hosts_of_another_pointer_size_serves_no_target(void **state)
+{
+    struct world *w = *state;
+    set(w, "targets", "adl-s");
+    struct devimg_image *image =
+        &w->images[native(w, module_of(w, NULL, "k", NULL), "adl-s", DVI_IP(12, 2, 0))];
+    image->pointer_size = 4;
+    w->records[0].machine = "x86_64";
+    check_file(w);
+    expect(w, "error targets pointer-size 0 - adl-s\n"
+              "error targets missing-ip 0 k adl-s\n");
+    w->records[0].machine = "i386";
+    check_file(w);
+    expect(w, "");
+    image->pointer_size = 8;
+    check_file(w);
+    expect(w, "error targets pointer-size 0 - adl-s\n"
+              "error targets missing-ip 0 k adl-s\n");
+    w->records[0].machine = "x86_64";
+    check_file(w);
+    expect(w, "");
+    image->pointer_size = 4;
+    w->records[0].machine = NULL; /* a loose image: what will carry it is not known */
+    check_file(w);
+    expect(w, "note targets pointer-size 0 - adl-s\n");
 }
 
 /* ---- extra-targets ---- */
@@ -1370,6 +1398,7 @@ int main(void)
         TEST(empty_target_list_with_native_images_is_a_finding),
         TEST(empty_target_list_without_native_images_passes),
         TEST(patch_token_images_serve_and_warn_once),
+        TEST(image_for_hosts_of_another_pointer_size_serves_no_target),
         TEST(unlisted_image_is_an_error_bare_and_in_an_archive),
         TEST(module_with_an_unread_archive_is_not_said_to_lack_targets),
         TEST(unlisted_image_is_fine_when_allowed),
