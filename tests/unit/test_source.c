@@ -7,10 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
-#include "sycl/source_value.h"
+#include "sycl/source_lint.h"
 
 static struct dvi_view view(const char *text)
 {
@@ -296,6 +297,44 @@ static void text_that_a_compiler_reads_otherwise_is_refused(void **state)
     dvi_source_words_free(&words);
 }
 
+/* S2-25: no row of the tables is an Intel GPU without sizes; one that is added is not passed over. */
+static void a_target_without_sizes_fails_until_it_is_measured(void **state)
+{
+    const struct devimg_target unmeasured = { .name = "new-g1",
+                                              .kind = "acronym",
+                                              .ip_version = 1 };
+    const struct devimg_target *rows[] = { devimg_target_find("dg2-g10"), devimg_target_find("pvc"),
+                                           &unmeasured };
+    struct devimg_policy *policy = NULL;
+    struct dvi_size_lint lint;
+    char path[] = "/tmp/devimg-source-XXXXXX.cpp";
+    static const char text[] = "[[sycl::reqd_sub_group_size(16)]] void f();\n";
+    const int fd = mkstemps(path, 4);
+    (void)state;
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+    assert_int_equal(close(fd), 0);
+    assert_int_equal(devimg_policy_new(&policy, NULL), DEVIMG_OK);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct devimg_target **added = DVI_ADD(&policy->targets.known);
+        assert_non_null(rows[i]);
+        assert_non_null(added);
+        *added = rows[i];
+    }
+    const char *const paths[] = { path };
+    const struct dvi_size_lint_asked asked = { .policy = policy, .paths = paths, .path_count = 1 };
+    assert_int_equal(dvi_size_lint_run(&asked, &lint, NULL), DEVIMG_OK);
+    assert_int_equal(lint.request_count, 1);
+    assert_true(lint.not_known);
+    assert_int_equal(lint.findings.count, 1);
+    assert_string_equal(lint.findings.items[0].finding.code, "unmeasured");
+    assert_string_equal(lint.findings.items[0].finding.target, "new-g1");
+    assert_int_equal(lint.findings.items[0].finding.severity, DEVIMG_ERROR);
+    dvi_size_lint_free(&lint);
+    devimg_policy_free(policy);
+    assert_int_equal(unlink(path), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -307,6 +346,7 @@ int main(void)
         cmocka_unit_test(expressions_have_the_values_of_the_language),
         cmocka_unit_test(parameters_are_replaced_as_whole_names),
         cmocka_unit_test(text_that_a_compiler_reads_otherwise_is_refused),
+        cmocka_unit_test(a_target_without_sizes_fails_until_it_is_measured),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
