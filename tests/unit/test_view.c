@@ -293,7 +293,7 @@ static void text_for_a_message_is_cut_at_the_end_of_a_character(void **state)
     }
     struct devimg_error err = { 0 };
     char text[600] = "";
-    for (size_t i = 0; i + 1 < sizeof text; i += 2)
+    for (size_t i = 0; i + 3 <= sizeof text; i += 2)
         memcpy(text + i, "\xc3\xa9", 3);
     (void)dvi_fail(&err, DEVIMG_MALFORMED, sample(), 0, "x%s", text); /* characters at odd places */
     assert_string_equal(err.text + strlen(err.text) - 5, "\xc3\xa9...");
