@@ -409,7 +409,7 @@ class SyclCompile:
         for status, args, text in (
                 (2, [], "name a build"), (2, ["src/a.cpp", "--targets", "lnl-n,bmg"], "lnl-n"), (2, ["src/a.txt"], "knows a compiler"), (2, ["x.cpp", "--timeout", "0"], "timeout"),
                 (2, ["src/a.cpp", "--skip-if-configured", "nonsense"], "nonsense"), (2, ["src/a.cpp", "--ninja", "n", "--junit", "j"], "choose one"),
-                (3, ["src/missing.cpp"], "missing.cpp"), (3, ["--build", "nowhere"], "not there"), (3, ["--build", "src"], "neither"), (3, ["--build", "b4"], "list"),
+                (3, ["src/missing.cpp"], "missing.cpp"), (3, ["--build", "nowhere"], "not there"), (3, ["--build", "src"], "neither"), (2, ["--build", "b4"], "list"),
                 (3, ["--units", "nowhere"], "nowhere"), (3, ["src/a.cpp", "--work", "p.yaml/x"], "cannot be made"), (3, ["src/a.cpp", "--junit", "p.yaml"], "left alone")):
             self.write("b4/compile_commands.json", "{}")
             found, out, err = self.raw(*args)
