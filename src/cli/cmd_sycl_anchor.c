@@ -5,7 +5,7 @@
 enum { SYMBOL = DVI_OPTION_OWN };
 
 static const struct dvi_option options[] = {
-    { SYMBOL, "symbol", 's', DVI_VALUE_WORD, "NAME",
+    { SYMBOL, "symbol", 's', DVI_VALUE_TEXT, "NAME",
       "the external symbol to add: what the linker is told to include", NULL },
 };
 
