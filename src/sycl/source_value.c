@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Expressions by precedence climbing, as [expr] of ISO C++20 orders operators; names as
- * [basic.lookup] finds them, as far as can be told without opening what is included. Where several
- * definitions may be meant, every one counts.
+ * Expressions by precedence climbing, as [expr] of ISO C++20 orders operators. Where several
+ * definitions of a name may be meant, every one counts.
  */
 #include "sycl/source_value.h"
 
@@ -10,352 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sycl/source_names.h"
 #include "sycl/source_scanner.h"
 
-enum { MOST_DEPTH = 200, MOST_STEPS = 20000, MOST_FOUND = 16, NOWHERE = 1000 };
-static const uint64_t most_steps = 50000000; /* of all expressions together */
-
-struct dvi_source_ref {
-    uint32_t source, constant;
-    uint32_t next;     /* 1 + the next of the chain; 0: none */
-    uint32_t own_next; /* likewise, of the chain of this name in this source */
-};
-
-/* The chain of a name in one source: that is where most names are found. */
-static uint32_t own_slot(const struct dvi_sources *s, uint32_t hash, size_t source)
-{
-    return (hash ^ (uint32_t)source * UINT32_C(0x9e3779b1)) & s->mask;
-}
-
-/* ---- the index ---- */
-
-static uint32_t size_for(size_t count)
-{
-    uint32_t size = 16;
-    while (size < count && size < UINT32_MAX / 2)
-        size *= 2;
-    return size;
-}
-
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash != NULL ? slash + 1 : path;
-}
-
-enum devimg_status dvi_sources_index(struct dvi_sources *s, struct devimg_error *err)
-{
-    size_t constants = 0, at = 0;
-    for (size_t i = 0; i < s->count; i++)
-        constants += s->items[i].constants.count;
-    const uint32_t size = size_for(constants), named_size = size_for(s->count);
-    s->refs = calloc(constants + 1, sizeof *s->refs);
-    s->named = calloc(s->count + 1, sizeof *s->named);
-    s->heads = calloc(size, sizeof *s->heads);
-    s->own_heads = calloc(size, sizeof *s->own_heads);
-    s->named_heads = calloc(named_size, sizeof *s->named_heads);
-    s->reached = calloc(s->count + 1, 1);
-    s->mask = size - 1;
-    s->named_mask = named_size - 1;
-    s->reached_from = SIZE_MAX;
-    if (s->refs == NULL || s->named == NULL || s->heads == NULL || s->own_heads == NULL ||
-        s->named_heads == NULL || s->reached == NULL)
-        return dvi_fail_memory(err, "lint");
-    if (constants >= UINT32_MAX)
-        return dvi_fail_plain(err, DEVIMG_LIMIT, "lint", "too many constants");
-    for (size_t i = 0; i < s->count; i++) {
-        for (size_t k = 0; k < s->items[i].constants.count; k++) {
-            const uint32_t hash = s->items[i].constants.items[k].hash;
-            uint32_t *head = &s->heads[hash & s->mask], *own = &s->own_heads[own_slot(s, hash, i)];
-            s->refs[at] = (struct dvi_source_ref){ (uint32_t)i, (uint32_t)k, *head, *own };
-            *head = *own = (uint32_t)++at;
-        }
-        const char *name = base_name(s->paths[i]);
-        uint32_t *head = &s->named_heads[dvi_lex_hash(name, strlen(name)) & s->named_mask];
-        s->named[i] = (struct dvi_source_ref){ .source = (uint32_t)i, .next = *head };
-        *head = (uint32_t)(i + 1);
-    }
-    return DEVIMG_OK;
-}
-
-void dvi_sources_free(struct dvi_sources *s)
-{
-    free(s->refs);
-    free(s->named);
-    free(s->heads);
-    free(s->own_heads);
-    free(s->named_heads);
-    free(s->reached);
-}
-
-/* ---- which sources a source includes ---- */
-
-static bool ends_with_path(const char *path, const char *name)
-{
-    const size_t path_size = strlen(path), size = strlen(name);
-    return size <= path_size && strcmp(path + path_size - size, name) == 0 &&
-           (size == path_size || path[path_size - size - 1] == '/');
-}
-
-static void reach(struct dvi_sources *s, const char *include, uint32_t *left, size_t *left_count)
-{
-    while (strncmp(include, "./", 2) == 0 || strncmp(include, "../", 3) == 0)
-        include += include[1] == '/' ? 2 : 3;
-    const char *name = base_name(include);
-    for (uint32_t at = s->named_heads[dvi_lex_hash(name, strlen(name)) & s->named_mask]; at != 0;
-         at = s->named[at - 1].next) {
-        const uint32_t other = s->named[at - 1].source;
-        if (s->reached[other] != 0 || !ends_with_path(s->paths[other], include))
-            continue;
-        s->reached[other] = 1;
-        left[(*left_count)++] = other;
-    }
-}
-
-static void reach_from(struct dvi_sources *s, size_t from)
-{
-    if (s->reached_from == from)
-        return;
-    memset(s->reached, 0, s->count);
-    s->reached_from = from;
-    uint32_t *left = calloc(s->count + 1, sizeof *left); /* each source enters once */
-    size_t count = 0;
-    if (left == NULL)
-        return; /* then all sources are alike: more definitions count */
-    s->reached[from] = 1;
-    left[count++] = (uint32_t)from;
-    while (count > 0) {
-        const struct dvi_source *source = &s->items[left[--count]];
-        for (size_t i = 0; i < source->includes.count; i++)
-            reach(s, source->includes.items[i], left, &count);
-    }
-    free(left);
-}
-
-/* ---- names ---- */
-
-/* Where an expression stands. */
-struct place {
-    size_t source;
-    uint32_t scope;
-    size_t offset;
-};
-
-struct found {
-    struct place at[MOST_FOUND]; /* of the constant's own text */
-    const struct dvi_constant *items[MOST_FOUND];
-    unsigned count, rank;
-    bool cut;
-};
-
-/* "a::b::c": what stands before the last "::", and behind it. */
-struct path {
-    char prefix[256];
-    const char *last;
-    bool global; /* it starts with "::" */
-};
-
-static bool split_path(const char *text, struct path *out)
-{
-    out->global = strncmp(text, "::", 2) == 0;
-    if (out->global)
-        text += 2;
-    out->last = text;
-    for (const char *p = text; *p != 0; p++)
-        if (p[0] == ':' && p[1] == ':')
-            out->last = p + 2;
-    const size_t size = out->last == text ? 0 : (size_t)(out->last - text) - 2;
-    if (size >= sizeof out->prefix)
-        return false;
-    memcpy(out->prefix, text, size);
-    out->prefix[size] = 0;
-    return *out->last != 0;
-}
-
-/* Is `path` the first `size` bytes of `scope`, then `prefix`? */
-static bool is_joined(const char *path, const char *scope, size_t size, const char *prefix)
-{
-    if (strncmp(path, scope, size) != 0)
-        return false;
-    path += size;
-    if (size > 0 && *prefix != 0) {
-        if (strncmp(path, "::", 2) != 0)
-            return false;
-        path += 2;
-    }
-    return strcmp(path, prefix) == 0;
-}
-
-/* How many scopes lie between the place and the one that `path` is found in; NOWHERE: it is not. */
-static unsigned scopes_between(const char *path, const char *scope, const struct path *name)
-{
-    size_t size = strlen(scope);
-    for (unsigned away = 0;; away++) {
-        if ((!name->global || size == 0) && is_joined(path, scope, size, name->prefix))
-            return away;
-        if (size == 0)
-            return NOWHERE;
-        do
-            size--;
-        while (size > 0 && !(scope[size] == ':' && scope[size + 1] == ':'));
-    }
-}
-
-static bool ends_with_scope(const char *path, const char *suffix)
-{
-    const size_t path_size = strlen(path), size = strlen(suffix);
-    if (size == 0)
-        return true;
-    return size <= path_size && strcmp(path + path_size - size, suffix) == 0 &&
-           (size == path_size || path[path_size - size - 1] == ':');
-}
-
-/* A block that the constant is local to; 0: none. */
-static uint32_t block_of(const struct dvi_source *source, uint32_t scope)
-{
-    for (; scope != 0; scope = source->scopes.items[scope].parent) {
-        const enum dvi_scope_kind kind = source->scopes.items[scope].kind;
-        if (kind == DVI_SCOPE_BLOCK || kind == DVI_SCOPE_MACRO)
-            return scope;
-        if (kind == DVI_SCOPE_NAMED)
-            return 0;
-    }
-    return 0;
-}
-
-/* How far up `outer` is from `inner`; NOWHERE: it is not around it. */
-static unsigned blocks_between(const struct dvi_source *source, uint32_t inner, uint32_t outer)
-{
-    for (unsigned away = 0; away < NOWHERE; away++) {
-        if (inner == outer)
-            return away;
-        if (inner == 0)
-            break;
-        inner = source->scopes.items[inner].parent;
-    }
-    return NOWHERE;
-}
-
-/* Is the constant seen through a "using namespace" of the place's file? */
-static bool is_used(const struct dvi_source *source, const char *path, const struct path *name)
-{
-    for (uint32_t i = 0; i < source->using_count; i++) {
-        char joined[512];
-        const int size = snprintf(joined, sizeof joined, "%s%s%s", source->usings[i],
-                                  *name->prefix != 0 ? "::" : "", name->prefix);
-        if (size > 0 && (size_t)size < sizeof joined &&
-            ends_with_scope(path, strncmp(joined, "::", 2) == 0 ? joined + 2 : joined))
-            return true;
-    }
-    return false;
-}
-
-/*
- * The lower the better: a macro or local constant of the file; one of a scope around, in the file,
- * in what it includes, in any source; one that only its last names tell.
- */
-enum {
-    RANK_FILE = 10000,
-    RANK_INCLUDED = 20000,
-    RANK_ANY = 30000,
-    RANK_TAIL = 40000,
-    RANK_NONE = 90000
-};
-
-static unsigned rank_of(struct dvi_sources *s, const struct place *place, const struct path *name,
-                        const struct dvi_source_ref *ref)
-{
-    const struct dvi_source *from = &s->items[place->source], *source = &s->items[ref->source];
-    const struct dvi_constant *c = &source->constants.items[ref->constant];
-    const bool own = ref->source == place->source;
-    const unsigned base = own ? RANK_FILE : s->reached[ref->source] != 0 ? RANK_INCLUDED : RANK_ANY;
-    const bool in_macro = dvi_source_macro(from, place->scope) != NULL;
-    if (own && !in_macro && (place->offset < c->begin || place->offset >= c->end))
-        return RANK_NONE;
-    if (c->kind == DVI_CONSTANT_MACRO)
-        return *name->prefix != 0 || name->global ? RANK_NONE : own ? 0 : base;
-    const uint32_t block = block_of(source, c->scope);
-    if (block != 0) {
-        const unsigned away = own ? blocks_between(from, place->scope, c->scope) : NOWHERE;
-        return away < NOWHERE && *name->prefix == 0 && !name->global ? 1 + away : RANK_NONE;
-    }
-    const char *path = source->scopes.items[c->scope].path;
-    const unsigned away = scopes_between(path, from->scopes.items[place->scope].path, name);
-    if (away < NOWHERE)
-        return base + 1 + away;
-    if (!name->global && is_used(from, path, name))
-        return base + NOWHERE;
-    const bool tail =
-        ends_with_scope(path, name->prefix) && (own || *name->prefix != 0 || in_macro);
-    return tail && !name->global ? RANK_TAIL + base : RANK_NONE;
-}
-
-static void take_found(struct dvi_sources *s, const struct dvi_source_ref *ref, unsigned rank,
-                       struct found *out)
-{
-    if (rank >= RANK_NONE || rank > out->rank)
-        return;
-    if (rank < out->rank) {
-        out->rank = rank;
-        out->count = 0;
-        out->cut = false;
-    }
-    const struct dvi_constant *c = &s->items[ref->source].constants.items[ref->constant];
-    for (unsigned i = 0; i < out->count; i++)
-        if (out->items[i]->kind == c->kind && strcmp(out->items[i]->text, c->text) == 0 &&
-            out->at[i].source == ref->source && out->at[i].scope == c->scope)
-            return;
-    if (out->count == MOST_FOUND) {
-        out->cut = true;
-        return;
-    }
-    /* a macro's text stands where the macro is used: it sees what is defined by then */
-    out->at[out->count] = (struct place){ ref->source, c->scope,
-                                          c->kind == DVI_CONSTANT_MACRO ? SIZE_MAX - 1 : c->begin };
-    out->items[out->count++] = c;
-}
-
-static bool has_name(const struct dvi_sources *s, const struct dvi_source_ref *ref, uint32_t hash,
-                     const char *name)
-{
-    const struct dvi_constant *c = &s->items[ref->source].constants.items[ref->constant];
-    return c->hash == hash && strcmp(c->name, name) == 0;
-}
-
-static void find(struct dvi_sources *s, const struct place *place, const struct path *name,
-                 struct found *out)
-{
-    const uint32_t hash = dvi_lex_hash(name->last, strlen(name->last));
-    *out = (struct found){ .rank = RANK_NONE };
-    for (uint32_t at = s->own_heads[own_slot(s, hash, place->source)]; at != 0;) {
-        const struct dvi_source_ref *ref = &s->refs[at - 1];
-        if (ref->source == place->source && has_name(s, ref, hash, name->last))
-            take_found(s, ref, rank_of(s, place, name, ref), out);
-        if (++s->steps > most_steps) {
-            out->cut = true;
-            return;
-        }
-        at = ref->own_next;
-    }
-    if (out->rank < RANK_INCLUDED) /* nothing elsewhere comes before it */
-        return;
-    reach_from(s, place->source);
-    for (uint32_t at = s->heads[hash & s->mask]; at != 0; at = s->refs[at - 1].next) {
-        const struct dvi_source_ref *ref = &s->refs[at - 1];
-        if (++s->steps > most_steps) {
-            out->cut = true;
-            return;
-        }
-        if (ref->source != place->source && has_name(s, ref, hash, name->last))
-            take_found(s, ref, rank_of(s, place, name, ref), out);
-    }
-}
+enum { MOST_DEPTH = 200, MOST_STEPS = 20000 };
 
 /* ---- values ---- */
 
 struct reader {
     struct dvi_sources *sources;
-    struct place place;
+    struct dvi_source_place place;
     struct dvi_lexer lexer;
     struct dvi_lexeme token; /* the next one */
     unsigned depth;
@@ -408,7 +71,7 @@ static void unknown_token(struct reader *r, struct dvi_values *out)
 }
 
 static void expression(struct reader *r, unsigned least, struct dvi_values *out);
-static void evaluate(struct dvi_sources *s, const struct place *place, const char *text,
+static void evaluate(struct dvi_sources *s, const struct dvi_source_place *place, const char *text,
                      unsigned depth, unsigned *steps, struct dvi_values *out);
 
 static int digit_of(uint8_t c)
@@ -495,9 +158,9 @@ static void cast(struct reader *r, struct dvi_values *out)
 /* What a name may stand for where it is used in `place`. */
 static void lookup(struct reader *r, const char *text, struct dvi_values *out)
 {
-    struct path path;
-    struct found found;
-    if (!split_path(text, &path)) {
+    struct dvi_source_path path;
+    struct dvi_source_found found;
+    if (!dvi_source_split(text, &path)) {
         set_unknown(out, text);
         return;
     }
@@ -507,7 +170,7 @@ static void lookup(struct reader *r, const char *text, struct dvi_values *out)
         evaluate(r->sources, &r->place, r->sources->defines[i].text, r->depth + 1, r->steps, out);
         return;
     }
-    find(r->sources, &r->place, &path, &found);
+    dvi_source_find(r->sources, &r->place, &path, &found);
     for (unsigned i = 0; i < found.count; i++) {
         const struct dvi_constant *c = found.items[i];
         struct dvi_values one = { .state = DVI_VALUE_KNOWN };
@@ -521,12 +184,12 @@ static void lookup(struct reader *r, const char *text, struct dvi_values *out)
     /* the first name may be an alias: look the rest up in what it stands for */
     char head[256];
     const size_t size = strcspn(path.prefix, ":");
-    struct path alias;
+    struct dvi_source_path alias;
     memcpy(head, path.prefix, size);
     head[size] = 0;
     const char *rest = strstr(text, head) + size;
-    if (split_path(head, &alias))
-        find(r->sources, &r->place, &alias, &found);
+    if (dvi_source_split(head, &alias))
+        dvi_source_find(r->sources, &r->place, &alias, &found);
     for (unsigned i = 0; i < found.count; i++) {
         char whole[512];
         struct dvi_values one = { .state = DVI_VALUE_KNOWN };
@@ -603,7 +266,7 @@ static bool c_cast(struct reader *r)
 
 static void primary(struct reader *r, struct dvi_values *out)
 {
-    if (++*r->steps > MOST_STEPS || r->depth > MOST_DEPTH || ++r->sources->steps > most_steps) {
+    if (++*r->steps > MOST_STEPS || r->depth > MOST_DEPTH || ++r->sources->steps > DVI_SOURCE_STEPS) {
         set_unknown(out, "an expression without end");
         return;
     }
@@ -793,7 +456,7 @@ static bool find_param(const struct dvi_source *source, uint32_t scope, const ch
     return false;
 }
 
-static void evaluate(struct dvi_sources *s, const struct place *place, const char *text,
+static void evaluate(struct dvi_sources *s, const struct dvi_source_place *place, const char *text,
                      unsigned depth, unsigned *steps, struct dvi_values *out)
 {
     struct reader r = { .sources = s, .place = *place, .depth = depth, .steps = steps };
@@ -821,7 +484,7 @@ static void evaluate(struct dvi_sources *s, const struct place *place, const cha
 void dvi_source_value(struct dvi_sources *sources, size_t source, uint32_t scope, size_t offset,
                       const char *text, struct dvi_values *out)
 {
-    const struct place place = { source, scope, offset };
+    const struct dvi_source_place place = { source, scope, offset };
     unsigned steps = 0;
     *out = (struct dvi_values){ .state = DVI_VALUE_KNOWN };
     evaluate(sources, &place, text, 0, &steps, out);

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What source_lint.c, source_expand.c and source_judge.c share while sources are looked at. */
+#ifndef DVI_SYCL_SOURCE_LINTER_H
+#define DVI_SYCL_SOURCE_LINTER_H
+
+#include "base/walk.h"
+#include "sycl/source_lint.h"
+
+enum { DVI_SIZE_ROUNDS = 16, DVI_SIZE_TEXTS = 64 }; /* macros inside each other; definitions */
+
+/* A request in a macro with parameters, one of which it mentions. */
+struct dvi_size_wrapper {
+    const char *name; /* of the macro */
+    const struct dvi_scope *macro;
+    const struct dvi_size_request *request;
+};
+
+struct dvi_size_linter {
+    const struct dvi_size_lint_asked *asked;
+    const struct devimg_policy *policy;
+    struct dvi_size_lint *out;
+    struct dvi_walk walk;
+    struct dvi_walked *files; /* each once; the headers of the policy come last */
+    bool *is_header;
+    size_t count;
+    struct dvi_source *sources;
+    struct devimg_error **errors; /* of a source that could not be read */
+    size_t *again;                /* sources to scan in this round */
+    size_t again_count;
+    DVI_LIST(struct dvi_source_word) words;
+    struct dvi_source_words table;
+    DVI_LIST(struct dvi_size_wrapper) wrappers;
+    struct dvi_sources all;
+    bool raw_denied;
+};
+
+/** The expressions that one request stands for. */
+struct dvi_size_texts {
+    const char *items[DVI_SIZE_TEXTS];
+    unsigned count;
+    bool cut;
+};
+
+/** The macro with parameters that a request is in and whose parameters it mentions; NULL: none. */
+const struct dvi_scope *dvi_size_wrapping(const struct dvi_source *source,
+                                          const struct dvi_size_request *r);
+/** Fill `wrappers` once all sources are scanned. NOMEM. */
+DEVIMG_CHECKED enum devimg_status dvi_size_find_wrappers(struct dvi_size_linter *l,
+                                                         struct devimg_error *err);
+/** The expressions that a use stands for: one, or those of the macro's definitions. NOMEM. */
+DEVIMG_CHECKED enum devimg_status dvi_size_expand(struct dvi_size_linter *l,
+                                                  const struct dvi_size_request *use,
+                                                  unsigned depth, struct dvi_size_texts *out,
+                                                  struct devimg_error *err);
+/** Judge every request, the headers' own checks, and the whole. NOMEM. */
+DEVIMG_CHECKED enum devimg_status dvi_size_judge(struct dvi_size_linter *l,
+                                                 struct devimg_error *err);
+
+#endif
