@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs every test on one or more builds. The last line reads `N passed, N failed`.
 
-    tests/run.py [--update] [--only SUITE,...] BUILD...
+    tests/run.py [--update] [--only SUITE,...] [-j N] BUILD...
 
 Suites (each a function below): unit cli schema facts tools readelf readobj extract shapes metamorphic
 examples exports damage odd edited offload windows anchor detect sycltargets compile syclimages doctor header probe sycllint oclocinstall
@@ -11,8 +11,11 @@ cmake meson hostile.
 cli suite from what the program says; read the diff before you commit it.
 """
 import argparse
+import concurrent.futures
+import contextlib
 import difflib
 import glob
+import io
 import json
 import os
 import re
@@ -23,6 +26,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import traceback
 
 try:
     import jsonschema
@@ -801,6 +805,7 @@ def hostile(build, _):
 SUITES = [unit, cli, schema, facts, tools, readelf, readobj, extract, shapes, metamorphic, examples, exports,
           damage, odd, edited, offload, windows, anchor, detect, sycltargets, compile, syclimages, doctor, header, probe,
           sycllint, oclocinstall, cmake, meson, hostile]
+LONG = ["cmake", "meson", "doctor", "compile", "header", "probe", "damage", "shapes", "cli", "hostile", "unit"]
 
 
 def repository(results):
@@ -812,11 +817,36 @@ def repository(results):
         results.say(p.returncode == 0, "repository: " + tool, p.stdout.decode())
 
 
+def run_suite(folder, name, args):
+    """(text, passed, failed) of one suite, in a process of its own; an exception is a failure."""
+    results, text = Results(), io.StringIO()
+    with contextlib.redirect_stdout(text):
+        if folder is None:
+            repository(results)
+        else:
+            build = Build(folder, results)
+            try:
+                next(s for s in SUITES if s.__name__ == name)(build, args)
+            except Exception:  # pylint: disable=broad-except
+                build.say(False, name, traceback.format_exc())
+            print("%s: %s: %d passed, %d failed" % (build.label, name, results.passed, results.failed))
+    return text.getvalue(), results.passed, results.failed
+
+
+def tasks_of(args, only):
+    """What is to be run, as (folder, suite); those that take long come first, so that none is waited for alone."""
+    tasks = [(None, "repository")] if not only or "repository" in only else []
+    for folder in args.builds:
+        tasks += [(folder, s.__name__) for s in SUITES if not only or s.__name__ in only]
+    return sorted(tasks, key=lambda task: LONG.index(task[1]) if task[1] in LONG else len(LONG))
+
+
 def main():
     p = argparse.ArgumentParser()
     p.add_argument("builds", nargs="+", metavar="BUILD")
     p.add_argument("--update", action="store_true")
     p.add_argument("--only", default="", metavar="SUITE,...")
+    p.add_argument("-j", "--jobs", type=int, default=len(os.sched_getaffinity(0)), metavar="N", help="suites at once (default: the cores)")
     args = p.parse_args()
     only = [n for n in args.only.split(",") if n]
     known = [s.__name__ for s in SUITES] + ["repository"]
@@ -824,21 +854,18 @@ def main():
         if name not in known:
             p.error("no suite %r; there are: %s" % (name, " ".join(known)))
     results = Results()
-    if not only or "repository" in only:
-        repository(results)
     for folder in args.builds:
-        build = Build(folder, results)
-        if not os.access(build.program, os.X_OK):
-            build.say(False, "the program is built", build.program + " is missing")
-            continue
-        for suite in SUITES:
-            if only and suite.__name__ not in only:
-                continue
-            before = (results.passed, results.failed)
-            suite(build, args)
-            print("%s: %s: %d passed, %d failed" % (
-                build.label, suite.__name__, results.passed - before[0],
-                results.failed - before[1]))
+        program = os.path.join(folder, "src", "devimg")
+        if not os.access(program, os.X_OK):
+            results.say(False, "%s: the program is built" % folder, program + " is missing")
+    args.builds = [b for b in args.builds if os.access(os.path.join(b, "src", "devimg"), os.X_OK)]
+    with concurrent.futures.ProcessPoolExecutor(1 if args.update else max(args.jobs, 1)) as pool:
+        running = [pool.submit(run_suite, folder, name, args) for folder, name in tasks_of(args, only)]
+        for task in concurrent.futures.as_completed(running):
+            text, passed, failed = task.result()
+            results.passed += passed
+            results.failed += failed
+            sys.stdout.write(text)
             sys.stdout.flush()
     print("%d passed, %d failed" % (results.passed, results.failed))
     return 1 if results.failed else 0
