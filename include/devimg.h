@@ -484,8 +484,8 @@ struct devimg_report;
  * An empty report. Where the policy has the key "ocloc", this STARTS that program once for
  * each listed target (`ocloc ids NAME`) and waits up to 60 seconds each time; nothing else here
  * starts one.
- * @return DEVIMG_OK, also when it knows no such name (finish() tells); DEVIMG_IO when it cannot be
- *         started; DEVIMG_LIMIT when it prints more than any ocloc does; DEVIMG_NOMEM.
+ * @return DEVIMG_OK, also when it knows no such name (finish() tells); or when it gives no
+ *         answer (finish() tells); DEVIMG_IO when it cannot be started; DEVIMG_NOMEM.
  */
 DEVIMG_API DEVIMG_CHECKED enum devimg_status devimg_report_new(const struct devimg_policy *policy,
                                                                struct devimg_report **out,

@@ -273,7 +273,7 @@ class SyclCompile:
 
     def alive(self):
         out = subprocess.run(["ps", "-eo", "pid,args"], stdout=subprocess.PIPE, check=True).stdout.decode()
-        return [line for line in out.splitlines() if self.tools in line and "devimg" not in line.split()[1]]
+        return [line for line in out.splitlines() if self.tools in line and os.path.basename(line.split()[1]) != "devimg"]
 
     def hangs(self):
         self.write("bad/hang.cpp", "// hang\n")
@@ -295,11 +295,12 @@ class SyclCompile:
             deadline = time.monotonic() + 60
             while time.monotonic() < deadline and (not self.alive() or not os.path.isdir(work + "/edges") or len(os.listdir(work + "/edges")) < 2):
                 time.sleep(0.05)
+            running = self.alive()
             p.send_signal(sign)
             out, err = p.communicate(timeout=60)
             left = [n for n in os.listdir(work) if n.startswith("devimg-")]
             time.sleep(0.2)
-            self.say(p.returncode == -sign and not out and not left and not self.alive() and not os.path.exists(work + ".xml"),
+            self.say(p.returncode == -sign and running and not out and not left and not self.alive() and not os.path.exists(work + ".xml"),
                      "signal %d: children end, nothing is half-written" % sign, p.returncode, out, err, left, self.alive())
             status, doc, calls, _ = self.run("bad/fine.cpp", "--targets", "pvc,tgllp", "--work", work)
             self.say(status == 0 and not calls and doc["cached"] == 2, "signal %d: what was done is kept" % sign, status, calls, doc)
@@ -339,6 +340,8 @@ class SyclCompile:
         status, out, err = self.raw("u one.cpp", "u2.cpp", "c.cl", "--targets", "pvc,lnl-m", "--flag=-DA='it $x", "--work", "w", "--ninja", "e.ninja",
                                     "--launcher", mark, cwd=t)
         self.say(status == 0 and "6 commands" in out and not os.path.exists(os.path.join(t, "w")), "--ninja: a file, and nothing is run", status, out, err)
+        status, out, err = self.raw("u2.cpp", "--targets", "pvc", "--ninja", "j.ninja", "--format", "json", cwd=t)
+        self.say(status == 2 and "no JSON" in err and not os.path.exists(os.path.join(t, "j.ninja")), "--ninja with JSON is refused", status, out, err)
 
         def ninja():
             before = len(self.calls())

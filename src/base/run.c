@@ -140,7 +140,9 @@ static void read_for(struct child *child, int milliseconds, size_t most, struct 
 static bool has_ended(pid_t pid)
 {
     siginfo_t info = { 0 };
-    return waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == pid;
+    if (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0)
+        return info.si_pid == pid;
+    return errno == ECHILD; /* SIGCHLD is ignored here: nobody keeps what ended */
 }
 
 /*

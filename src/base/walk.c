@@ -83,16 +83,17 @@ static enum devimg_status walk_entry(struct walker *w, const char *folder, int f
     struct stat info;
     struct dvi_arena scratch = { 0 };
     enum devimg_status st = DEVIMG_OK;
-    if (fstatat(fd, name, &info, AT_SYMLINK_NOFOLLOW) != 0)
-        return errno == ENOENT ? DEVIMG_OK : add_fault(w, name, strerror(errno));
-    const bool link = S_ISLNK(info.st_mode);
-    if (!S_ISDIR(info.st_mode) && !w->wanted(name))
+    const int problem = fstatat(fd, name, &info, AT_SYMLINK_NOFOLLOW) != 0 ? errno : 0;
+    if (problem == ENOENT || (problem == 0 && !S_ISDIR(info.st_mode) && !w->wanted(name)))
         return DEVIMG_OK;
+    const bool link = problem == 0 && S_ISLNK(info.st_mode);
     const bool slash = *folder != 0 && folder[strlen(folder) - 1] == '/';
     const char *path = dvi_arena_format(&scratch, "%s%s%s", folder, slash ? "" : "/", name);
     if (path == NULL)
         return dvi_fail_memory(w->err, folder);
-    if (link && fstatat(fd, name, &info, 0) != 0) {
+    if (problem != 0) {
+        st = add_fault(w, path, strerror(problem));
+    } else if (link && fstatat(fd, name, &info, 0) != 0) {
         st = add_fault(w, path, strerror(errno));
     } else if (S_ISREG(info.st_mode)) {
         st = add_file(w, path, &info);

@@ -19,6 +19,7 @@
  * llvm/lib/Object/OffloadBinary.cpp, llvm/lib/Frontend/Offloading/OffloadWrapper.cpp.
  */
 #include "bundle/bundle.h"
+#include "object/bitcode.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -53,7 +54,7 @@ static void tell_link(struct dvi_placed *image, const struct dvi_object *object,
     const bool all_seen =
         object->pointer_size == 8 && !object->pointers_partial && !claims->incomplete;
     const bool for_link = dvi_starts_with(image->bytes, "\x10\xff\x10\xad", 4);
-    const bool bitcode = dvi_starts_with(image->bytes, "BC\xc0\xde", 4);
+    const bool bitcode = dvi_bitcode_match(image->bytes);
     if (!object->is_linked && bitcode)
         image->note = "bitcode in its object: the device link of the offload compiler's driver "
                       "makes code of it, for the targets of the link line; a plain link drops it";
@@ -82,8 +83,9 @@ static enum devimg_status walk_gap(struct walk *w, struct dvi_view gap, struct d
     for (uint64_t at = skip_padding(gap, 0); at < gap.size; at = skip_padding(gap, at)) {
         struct dvi_placed image = w->outer;
         enum devimg_status status = dvi_packed_first(dvi_from(gap, at), &image.bytes, err);
-        const uint64_t next = status == DEVIMG_OK ? at + image.bytes.size : next_start(gap, at);
-        if (status == DEVIMG_OK && image.bytes.size > 0) {
+        const bool moves = status == DEVIMG_OK && image.bytes.size > 0;
+        const uint64_t next = moves ? at + image.bytes.size : next_start(gap, at);
+        if (moves) {
             tell_link(&image, w->object, w->claims);
             status = dvi_found_image(w->found, &image, err);
         }

@@ -348,7 +348,9 @@ static enum devimg_status make_memory(struct devimg_report *report, struct devim
 enum devimg_status devimg_report_new(const struct devimg_policy *policy, struct devimg_report **out,
                                      struct devimg_error *err)
 {
+    struct devimg_error unasked = { 0 };
     struct devimg_report *report = calloc(1, sizeof *report);
+    err = err != NULL ? err : &unasked;
     if (report == NULL)
         return dvi_fail_memory(err, "report");
     report->policy = policy;

@@ -142,6 +142,7 @@ static enum devimg_status from_utf16(struct response *to, struct dvi_view v, boo
     if (room == NULL)
         return dvi_fail_memory(err, v.source);
     for (size_t at = 0; at < v.size; at += 2) {
+        const size_t start = at;
         uint32_t point = unit_at(v, at, big);
         if (point >= 0xd800 && point < 0xdc00) {
             const uint32_t low = unit_at(v, at + 2, big);
@@ -151,8 +152,8 @@ static enum devimg_status from_utf16(struct response *to, struct dvi_view v, boo
                         : 0xd800;
         }
         if (point >= 0xd800 && point < 0xe000)
-            return dvi_fail_plain(err, DEVIMG_MALFORMED, v.source,
-                                  "response file: starts as UTF-16, and is none at byte %zu", at);
+            return dvi_fail(err, DEVIMG_MALFORMED, v, start,
+                            "response file: starts as UTF-16, and holds half a surrogate pair");
         out = put_utf8(out, point);
     }
     to->text = room;
@@ -174,8 +175,9 @@ static enum devimg_status decode(struct response *to, struct dvi_view v, struct 
             return dvi_fail_memory(err, v.source);
     }
     if (strlen(to->text) < to->size)
-        return dvi_fail_plain(err, DEVIMG_MALFORMED, v.source,
-                              "response file: no text, it holds a NUL");
+        return dvi_fail(err, DEVIMG_MALFORMED, v, strlen(to->text),
+                        "response file: no text, it holds a NUL behind %zu of %zu bytes",
+                        strlen(to->text), to->size);
     return DEVIMG_OK;
 }
 

@@ -37,6 +37,7 @@ const struct dvi_gap *dvi_gap_for(struct dvi_check *check, const struct devimg_m
                 matches[i] = matches_module(gap, module) ? MATCHES : DIFFERS;
             if (matches[i] != MATCHES)
                 break;
+            memory->gap_use[i].matched = true;
             memory->gap_needed[i][k] = 1;
             return gap;
         }
@@ -49,10 +50,8 @@ static enum devimg_status keep_nearest(struct dvi_check *check, const struct dvi
                                        struct dvi_gap_use *use, const char *name,
                                        struct devimg_error *err)
 {
-    const char *slash = strrchr(name, '/'), *backslash = strrchr(name, '\\');
-    const char *last = slash > backslash ? slash : backslash;
-    if (gap->by_unit && last != NULL && strchr(gap->pattern, '/') == NULL)
-        name = last + 1;
+    if (gap->by_unit && strchr(gap->pattern, '/') == NULL)
+        name = dvi_base_name(name);
     const size_t distance = dvi_edit_distance(gap->pattern, name);
     if (distance > strlen(gap->pattern) / 3 || (use->nearest != NULL && distance >= use->distance))
         return DEVIMG_OK;

@@ -101,7 +101,7 @@ static enum dvi_exit check(struct dvi_line *line, struct devimg_report *report)
     const int force = dvi_line_get(line, FORCE) != NULL;
     if (ratchet != NULL &&
         devimg_report_write_ratchet(report, ratchet->text, force, &err) != DEVIMG_OK)
-        return complain(&err, dvi_policy_exit(&err));
+        return dvi_complain_of_list(&err);
     if (baseline != NULL && devimg_report_write_baseline(report, baseline->text, &err) != DEVIMG_OK)
         return complain(&err, DVI_EXIT_UNREADABLE);
     return status;

@@ -227,18 +227,7 @@ static enum dvi_exit gather(struct call *call)
 /* Every name at once, and what to do. */
 static enum dvi_exit refuse_targets(const struct dvi_sycl_targets *targets)
 {
-    for (size_t i = 0; i < targets->unknown.count; i++) {
-        fputs("devimg sycl compile: --targets: \"", stderr);
-        dvi_escape(stderr, targets->unknown.items[i].name);
-        fputs("\": ", stderr);
-        dvi_escape(stderr, targets->unknown.items[i].why);
-        putc('\n', stderr);
-    }
-    for (size_t i = 0; i < targets->unmeasured.count; i++)
-        fprintf(stderr,
-                "devimg sycl compile: --targets: no table has the sub-group sizes of %s: measure "
-                "them first\n",
-                targets->unmeasured.items[i]);
+    dvi_complain_targets("sycl compile: --targets", targets);
     fputs("devimg sycl compile: narrow the list (see devimg help sycl compile)\n", stderr);
     return DVI_EXIT_USAGE;
 }
@@ -262,12 +251,7 @@ static enum dvi_exit write_ninja(struct call *call, const struct dvi_compile *co
     if (dvi_output_compile_ninja(path, compile, dvi_line_has(call->line, TIMEOUT), &err) !=
         DEVIMG_OK)
         return complain(&err, DVI_EXIT_UNREADABLE);
-    fprintf(out->file, "%zu commands are in ", compile->cells.count);
-    dvi_escape(out->file, path);
-    fputs(": ninja -k 0 -f ", out->file);
-    dvi_escape(out->file, path);
-    putc('\n', out->file);
-    return dvi_output_end(out);
+    return dvi_output_compile_written(out, compile, path);
 }
 
 static enum dvi_exit run_plan(struct call *call, struct dvi_compile *compile)
@@ -320,6 +304,8 @@ static enum dvi_exit run(struct dvi_line *line)
     enum dvi_exit status = DVI_EXIT_OK;
     if (dvi_line_has(line, NINJA) && dvi_line_has(line, JUNIT))
         return dvi_usage(line->command, "--ninja and --junit: choose one, as --ninja runs nothing");
+    if (dvi_line_has(line, NINJA) && line->out.json)
+        return dvi_usage(line->command, "--ninja writes commands, of which there is no JSON");
     status = read_policy(&call);
     if (status == DVI_EXIT_OK)
         status = gather(&call);

@@ -219,8 +219,10 @@ enum devimg_status devimg_anchor(const char *in, const char *name, const char *o
     enum devimg_status st = make_plan(&plan, &anchored->code, err);
     if (st == DEVIMG_OK) /* an object of an earlier run may be replaced, and nothing else */
         st = dvi_file_replace_kind(out, dvi_coff_matches, "COFF object", fill, &plan, err);
-    anchored->section = (uint32_t)plan.descriptor.section;
-    anchored->value = plan.descriptor.value;
+    if (st == DEVIMG_OK) {
+        anchored->section = (uint32_t)plan.descriptor.section;
+        anchored->value = plan.descriptor.value;
+    }
     dvi_file_close(&file);
     return st;
 }

@@ -343,7 +343,9 @@ static enum devimg_status take_kernels(struct describing *d, uint32_t image,
 static enum devimg_status take_entries(struct describing *d, const struct dvi_placed *placed,
                                        uint32_t image, struct devimg_error *err)
 {
-    struct dvi_kernel_sink sink = { .arena = &d->worker->arena, .most = d->file->opts.max_kernels };
+    struct dvi_kernel_sink sink = { .arena = &d->worker->arena,
+                                    .most = d->file->opts.max_kernels,
+                                    .so_far = &d->file->decoded };
     struct devimg_kernel *kernel = NULL;
     if (d->depth != DVI_KERNELS || !placed->entries_known ||
         d->out->images.items[image].image.parent != DEVIMG_NONE)

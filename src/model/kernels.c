@@ -94,6 +94,7 @@ static enum devimg_status take_facts(struct devimg_file *file, const struct job 
     image->format = decoded->format;
     image->note = decoded->note;
     image->version = decoded->version;
+    image->pointer_size = decoded->pointer_size;
     image->producer = decoded->producer;
     image->capabilities = decoded->capabilities;
     image->capability_count = decoded->capability_count;

@@ -35,6 +35,7 @@ struct devimg_file {
     _Atomic uint64_t named;       /* names in tables of entries so far: for max_kernels */
     _Atomic uint64_t decoded;     /* kernels so far, also those not merged yet: for max_kernels */
     struct dvi_arena_budget kept; /* by all arenas of the file: DVI_MOST_KEPT_MIB */
+    struct dvi_worker *workers;   /* opts.threads of them, while records are read; else NULL */
     uint32_t members;             /* archive members so far, for max_members */
     uint64_t member_names;        /* bytes of their names */
     bool kernels_read;

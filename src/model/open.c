@@ -91,6 +91,24 @@ static enum devimg_status check_cut(struct devimg_file *file, struct devimg_erro
     return DEVIMG_OK;
 }
 
+/* The workers serve all records: what each keeps stays, and an archive may have thousands. */
+static enum devimg_status read_records(struct devimg_file *file, struct devimg_error *err)
+{
+    file->workers = calloc(file->opts.threads, sizeof *file->workers);
+    if (file->workers == NULL)
+        return dvi_fail_memory(err, file->name);
+    for (unsigned w = 0; w < file->opts.threads; w++)
+        file->workers[w].arena.budget = &file->kept;
+    const enum devimg_status status = dvi_records_read(file, err);
+    for (unsigned w = 0; w < file->opts.threads; w++) {
+        dvi_arena_adopt(&file->arena, &file->workers[w].arena);
+        dvi_buffer_free(&file->workers[w].buffer);
+    }
+    free(file->workers);
+    file->workers = NULL;
+    return status;
+}
+
 static enum devimg_status read_file(struct devimg_file *file, enum devimg_status opened,
                                     struct devimg_file **out, struct devimg_error *err)
 {
@@ -99,7 +117,7 @@ static enum devimg_status read_file(struct devimg_file *file, enum devimg_status
     if (err == NULL)
         err = &unasked;
     if (status == DEVIMG_OK)
-        status = dvi_records_read(file, err);
+        status = read_records(file, err);
     if (status == DEVIMG_OK)
         status = check_cut(file, err);
     status = dvi_kept_status(file, status, err);

@@ -233,25 +233,18 @@ static enum devimg_status finish_images(struct reading *r, struct devimg_error *
         .file = r->file,
         .stored = in_file_order(r),
         .described = calloc(count + 1, sizeof *job.described),
-        .workers = calloc(threads, sizeof *job.workers),
+        .workers = r->file->workers,
         .failures = calloc(count + 1, sizeof *job.failures),
     };
     enum devimg_status status;
-    for (unsigned w = 0; job.workers != NULL && w < threads; w++)
-        job.workers[w].arena.budget = &r->file->kept;
-    if (job.stored == NULL || job.described == NULL || job.workers == NULL || job.failures == NULL)
+    if (job.stored == NULL || job.described == NULL || job.failures == NULL)
         status = dvi_fail_memory(err, r->name);
     else
         status = describe_all(r, &job, threads, err);
     for (size_t i = 0; job.described != NULL && i < count; i++)
         dvi_described_free(&job.described[i]);
-    for (unsigned w = 0; job.workers != NULL && w < threads; w++) {
-        dvi_arena_adopt(&r->file->arena, &job.workers[w].arena);
-        dvi_buffer_free(&job.workers[w].buffer);
-    }
     free(job.stored);
     free(job.described);
-    free(job.workers);
     free(job.failures);
     return status;
 }

@@ -162,6 +162,26 @@ static bool is_outer_block(uint64_t block)
            block == BLOCK_STRTAB || block == BLOCK_SYMTAB;
 }
 
+/* wrapper: 0 magic u32, version u32, 8 offset u32, 12 size u32 of the stream, 16 CPU type u32 */
+static enum devimg_status wrapper_extent(struct dvi_view v, struct dvi_view *out,
+                                         struct devimg_error *err)
+{
+    enum { WRAPPER_SIZE = 20 };
+    struct dvi_cursor c = dvi_cursor_at(v, 8);
+    const uint32_t offset = dvi_le32(&c), size = dvi_le32(&c);
+    dvi_skip(&c, 4);
+    DVI_TRY(dvi_cursor_check(&c, "bitcode wrapper", err));
+    if (offset < WRAPPER_SIZE)
+        return dvi_fail(err, DEVIMG_MALFORMED, v, 8,
+                        "bitcode wrapper: a stream at +%" PRIu32 ", expected +%d or behind", offset,
+                        (int)WRAPPER_SIZE);
+    DVI_TRY(dvi_slice(v, 0, (uint64_t)offset + size, "wrapped bitcode", out, err));
+    if (is_stream(dvi_head(dvi_from(v, offset), size)))
+        return DEVIMG_OK;
+    return dvi_fail(err, DEVIMG_MALFORMED, v, offset,
+                    "bitcode wrapper: no stream of bitcode at +%" PRIu32, offset);
+}
+
 enum devimg_status dvi_bitcode_extent(struct dvi_view v, struct dvi_view *out,
                                       struct devimg_error *err)
 {
@@ -169,8 +189,7 @@ enum devimg_status dvi_bitcode_extent(struct dvi_view v, struct dvi_view *out,
     uint64_t size = MAGIC_BITS / 8, block = 0, end = 0;
     unsigned width = 0;
     if (dvi_peek32(v, 0) == WRAPPER)
-        return dvi_slice(v, 0, (uint64_t)dvi_peek32(v, 8) + dvi_peek32(v, 12), "wrapped bitcode",
-                         out, err);
+        return wrapper_extent(v, out, err);
     while (fixed(&b, OUTER_WIDTH) == ENTER_SUBBLOCK && enter(&b, &block, &width, &end) &&
            is_outer_block(block)) {
         if (end / 8 > v.size)

@@ -155,6 +155,10 @@ static bool print_kinds(FILE *file, const struct devimg_file *of, const struct d
         struct dvi_summary kind = { 0 };
         if ((s->offloads >> kinds[i].offload & 1) == 0)
             continue;
+        if (s->offloads == 1U << kinds[i].offload) { /* all of the file is of this kind */
+            print_kind(file, kinds[i].name, s);
+            break;
+        }
         if (!first)
             fputs("; ", file);
         first = false;

@@ -177,9 +177,10 @@ static bool is_of(const struct devimg_image *image, unsigned offloads)
 bool dvi_is_link_fallback(const struct devimg_file *file, const struct devimg_image *image)
 {
     const struct devimg_record *record = devimg_record_at(file, image->record);
+    if (image->format != DEVIMG_FORMAT_BITCODE || record == NULL || record->linked != DEVIMG_NO)
+        return false;
     const struct devimg_target *row = devimg_target_find(image->target);
-    return image->format == DEVIMG_FORMAT_BITCODE && record != NULL &&
-           record->linked == DEVIMG_NO && row != NULL && strcmp(row->kind, "portable") == 0;
+    return row != NULL && strcmp(row->kind, "portable") == 0;
 }
 
 /* Bitcode states no kernels, so that it is a module of its own beside the native ones of its
@@ -187,7 +188,7 @@ bool dvi_is_link_fallback(const struct devimg_file *file, const struct devimg_im
 static bool has_link_fallback(const struct devimg_file *file, const struct devimg_record *record)
 {
     bool bitcode = false, native = false;
-    for (uint32_t i = 0; i < record->image_count; i++) {
+    for (uint32_t i = 0; i < record->image_count && record->linked == DEVIMG_NO; i++) {
         const struct devimg_image *image = devimg_image_at(file, record->first_image + i);
         bitcode = bitcode || dvi_is_link_fallback(file, image);
         native = native || dvi_image_class(image) == DVI_CLASS_NATIVE;

@@ -47,6 +47,9 @@ enum dvi_exit dvi_output_sycl_gtest(struct dvi_output *out, const struct dvi_gte
 /** The table of units and targets, and every failure; closes the FILE. 77 where there was nothing to
  *  compile. */
 enum dvi_exit dvi_output_sycl_compile(struct dvi_output *out, const struct dvi_compile *compile);
+/** The answer where the commands were written to `path`, and nothing was run. */
+enum dvi_exit dvi_output_compile_written(struct dvi_output *out, const struct dvi_compile *compile,
+                                         const char *path);
 /** The same as JUnit's XML; a test case a unit and target. See dvi_file_replace(). */
 DEVIMG_CHECKED enum devimg_status dvi_output_compile_junit(const char *path,
                                                            const struct dvi_compile *compile,

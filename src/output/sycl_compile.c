@@ -260,6 +260,15 @@ static void print_logs(const struct dvi_output *out, const struct dvi_compile *c
     }
 }
 
+/* Commands that were run for this answer. */
+static size_t count_run(const struct dvi_compile *c)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < c->cells.count; i++)
+        count += c->cells.items[i].state != DVI_CELL_NOT_RUN && !c->cells.items[i].cached;
+    return count;
+}
+
 static void first_line(const struct dvi_output *out, const struct dvi_compile *c)
 {
     if (c->nothing != NULL) {
@@ -268,7 +277,7 @@ static void first_line(const struct dvi_output *out, const struct dvi_compile *c
         putc('\n', out->file);
         return;
     }
-    const size_t count = c->cells.count;
+    const size_t count = c->cells.count, ran = count_run(c);
     dvi_style_on(out, passes(c) ? DVI_GREEN : DVI_RED);
     fputs(passes(c) ? "pass" : "FAIL", out->file);
     dvi_style_off(out);
@@ -282,7 +291,7 @@ static void first_line(const struct dvi_output *out, const struct dvi_compile *c
         fputs(", ", out->file);
         dvi_print_count(out->file, c->gaps, "declared gap");
     }
-    fprintf(out->file, "; %zu compiled, %zu unchanged)\n", count - c->cached, c->cached);
+    fprintf(out->file, "; %zu compiled, %zu unchanged)\n", ran, c->cached);
 }
 
 static void text(struct dvi_output *out, const struct dvi_compile *c)
@@ -326,6 +335,20 @@ enum dvi_exit dvi_output_sycl_compile(struct dvi_output *out, const struct dvi_c
         return DVI_EXIT_SKIPPED;
     dvi_output_worst(out, closed);
     return out->worst;
+}
+
+enum dvi_exit dvi_output_compile_written(struct dvi_output *out, const struct dvi_compile *compile,
+                                         const char *path)
+{
+    print_warnings(compile);
+    if (!out->quiet) {
+        fprintf(out->file, "%zu commands are in ", compile->cells.count);
+        dvi_escape(out->file, path);
+        fputs(": ninja -k 0 -f ", out->file);
+        dvi_escape(out->file, path);
+        putc('\n', out->file);
+    }
+    return dvi_output_close(out->file);
 }
 
 /* ---- progress ---- */

@@ -73,7 +73,8 @@ static void put_case(FILE *file, const struct dvi_compile *c, const struct dvi_c
     fputs("\" name=\"", file);
     put_xml(file, c->list.items[cell->target].name);
     putc('"', file);
-    put_seconds(file, cell->milliseconds);
+    if (cell->state != DVI_CELL_NOT_RUN)
+        put_seconds(file, cell->milliseconds);
     if (cell->state == DVI_CELL_OK) {
         fputs("/>\n", file);
         return;

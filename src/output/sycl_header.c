@@ -283,16 +283,7 @@ static void complain(const struct dvi_sycl_header *h)
         dvi_escape(stderr, h->targets.warnings.items[i]);
         putc('\n', stderr);
     }
-    for (size_t i = 0; i < h->targets.unknown.count; i++) {
-        fputs("devimg sycl header: \"", stderr);
-        dvi_escape(stderr, h->targets.unknown.items[i].name);
-        fputs("\": ", stderr);
-        dvi_escape(stderr, h->targets.unknown.items[i].why);
-        putc('\n', stderr);
-    }
-    for (size_t i = 0; i < h->targets.unmeasured.count; i++)
-        fprintf(stderr, "devimg sycl header: no table has the sub-group sizes of %s\n",
-                h->targets.unmeasured.items[i]);
+    dvi_complain_targets("sycl header", &h->targets);
     for (size_t i = 0; i < h->sizes.unmeasured.count; i++)
         fprintf(stderr, "devimg sycl header: no table has the sub-group sizes of %s\n",
                 h->sizes.unmeasured.items[i]->name);

@@ -321,12 +321,12 @@ static enum devimg_status set_unknown(struct dvi_probe *p, struct dvi_probe_targ
 }
 
 static enum devimg_status ask_names(struct dvi_probe *p, const struct dvi_probe_asked *asked,
-                                    struct devimg_error *err)
+                                    const char *folder, struct devimg_error *err)
 {
     for (size_t i = 0; i < p->targets.count; i++) {
         struct dvi_probe_target *target = &p->targets.items[i];
         struct dvi_ocloc_answer answer = { 0 };
-        DVI_TRY(dvi_ocloc_ids(p->ocloc, NULL, target->name, asked->seconds, &answer, err));
+        DVI_TRY(dvi_ocloc_ids(p->ocloc, folder, target->name, asked->seconds, &answer, err));
         if (answer.ip_count == 0) {
             DVI_TRY(set_unknown(p, target, err));
         } else if (answer.ip_count > 1) {
@@ -435,19 +435,27 @@ static enum devimg_status judge(struct dvi_probe *p, struct dvi_probe_target *ta
     return DEVIMG_OK;
 }
 
-static enum devimg_status ask_version(struct dvi_probe *p, unsigned seconds,
+static enum devimg_status ask_version(struct dvi_probe *p, unsigned seconds, const char *folder,
                                       struct devimg_error *err)
 {
     const char *const argv[] = { p->ocloc, "query", "OCL_DRIVER_VERSION", NULL };
-    struct dvi_temporary folder = { 0 };
     struct dvi_ran ran = { 0 };
+    DVI_TRY(dvi_run_in(folder, argv, seconds, DVI_OCLOC_OUTPUT, &ran, err));
+    if (!ran.timed_out && ran.exit_code >= 0)
+        p->version = dvi_ocloc_version(folder, &ran, &p->arena);
+    dvi_ran_free(&ran);
+    return DEVIMG_OK;
+}
+
+/* Names first: is it an ocloc at all? */
+static enum devimg_status ask(struct dvi_probe *p, const struct dvi_probe_asked *asked,
+                              struct devimg_error *err)
+{
+    struct dvi_temporary folder = { 0 };
     DVI_TRY(dvi_temporary_make(&folder, err));
-    const enum devimg_status status =
-        dvi_run_in(folder.path, argv, seconds, DVI_OCLOC_OUTPUT, &ran, err);
-    if (status == DEVIMG_OK && !ran.timed_out && ran.exit_code >= 0)
-        p->version = dvi_ocloc_version(folder.path, &ran, &p->arena);
+    enum devimg_status status = ask_names(p, asked, folder.path, err);
     if (status == DEVIMG_OK)
-        dvi_ran_free(&ran);
+        status = ask_version(p, asked->seconds, folder.path, err);
     const enum devimg_status removed =
         dvi_temporary_remove(&folder, status == DEVIMG_OK ? err : NULL);
     return status != DEVIMG_OK ? status : removed;
@@ -459,8 +467,7 @@ enum devimg_status dvi_probe_run(const struct dvi_probe_asked *asked, struct dvi
     *out = (struct dvi_probe){ .sizes = asked->sizes };
     DVI_TRY(read_names(out, asked, err));
     DVI_TRY(dvi_find_program(asked->ocloc, &out->arena, &out->ocloc, err));
-    DVI_TRY(ask_names(out, asked, err)); /* before it is asked for more: is it an ocloc? */
-    DVI_TRY(ask_version(out, asked->seconds, err));
+    DVI_TRY(ask(out, asked, err));
     DVI_TRY(measure(out, asked, err));
     for (size_t i = 0; i < out->targets.count; i++) {
         DVI_TRY(judge(out, &out->targets.items[i], err));

@@ -572,6 +572,7 @@ void dvi_scan_assert(struct dvi_scanner *s)
     if (check != NULL)
         *check = (struct dvi_size_check){ spelled(s, &text), dvi_scanner_keep(s), s->token.at,
                                           s->token.line, s->token.column };
-    else if (!many)
-        dvi_scanner_fail(s, DEVIMG_NOMEM, "");
+    else
+        dvi_scanner_fail(s, many ? DEVIMG_LIMIT : DEVIMG_NOMEM,
+                         "too many static_asserts: the rest would not be seen");
 }

@@ -84,6 +84,10 @@ enum devimg_status dvi_size_expand(struct dvi_size_linter *l, const struct dvi_s
         struct dvi_size_texts bodies = { .count = 0 };
         if (strcmp(w->name, use->name) != 0 || out->cut)
             continue;
+        if (++l->expansions > DVI_SIZE_EXPANSIONS) {
+            out->cut = true;
+            return DEVIMG_OK;
+        }
         const char **values =
             dvi_arena_array(&l->out->arena, w->macro->param_count + 1, sizeof *values);
         if (values == NULL || !split_arguments(use->text, w->macro, values, &l->out->arena))

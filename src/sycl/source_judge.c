@@ -90,12 +90,14 @@ static enum devimg_status say_refused(struct dvi_size_linter *l, size_t source,
     if (f.target_count == 0 || spelled == NULL)
         return f.target_count == 0 ? DEVIMG_OK : dvi_fail_memory(err, "lint");
     const char *families = families_text(&out->arena, rows, f.target_count);
+    if (families == NULL)
+        return dvi_fail_memory(err, "lint");
     f.targets = rows;
     f.size = size >= 0 ? (uint64_t)size : DEVIMG_UNKNOWN;
     f.finding.target = f.target_count == 1 ? rows[0]->name : NULL;
     f.finding.message = dvi_arena_format(
         &out->arena, "requires sub-group size %" PRId64 "%s, which %u of %zu targets refuse: %s",
-        size, spelled, f.target_count, out->target_count, families != NULL ? families : "");
+        size, spelled, f.target_count, out->target_count, families);
     f.finding.hint =
         *allowed != 0
             ? dvi_arena_format(&out->arena, "every target accepts %s; require one of them, or none",
@@ -111,10 +113,12 @@ static enum devimg_status say_unlisted(struct dvi_size_linter *l, size_t source,
     struct dvi_size_finding f = at_request(source, r, "size-refused");
     char allowed[DVI_SIZES_ROOM];
     const char *spelled = spelling(&l->out->arena, r->text, size);
+    if (spelled == NULL)
+        return dvi_fail_memory(err, "lint");
     f.size = size >= 0 ? (uint64_t)size : DEVIMG_UNKNOWN;
     f.finding.message = dvi_arena_format(
         &l->out->arena, "requires sub-group size %" PRId64 "%s; the policy accepts %s only", size,
-        spelled != NULL ? spelled : "", dvi_sizes_text(l->out->allowed, ", ", allowed));
+        spelled, dvi_sizes_text(l->out->allowed, ", ", allowed));
     f.finding.hint = "require a size of the policy (sub-group-sizes), or none";
     return say(l, &f, err);
 }
@@ -299,11 +303,13 @@ static enum devimg_status judge(struct dvi_size_linter *l, size_t source,
         return DEVIMG_OK;
     if (r->text == NULL)
         return judge_text(l, source, r, NULL, err);
+    l->expansions = 0;
     DVI_TRY(dvi_size_expand(l, r, 0, &texts, err));
     for (unsigned i = 0; i < texts.count; i++)
         DVI_TRY(judge_text(l, source, r, texts.items[i], err));
     if (texts.cut)
-        return say_unknown(l, source, r, "a macro with more than 64 definitions", err);
+        return say_unknown(l, source, r,
+                           "a macro with too many definitions, alone or inside each other", err);
     return DEVIMG_OK;
 }
 

@@ -6,7 +6,11 @@
 #include "base/walk.h"
 #include "sycl/source_lint.h"
 
-enum { DVI_SIZE_ROUNDS = 16, DVI_SIZE_TEXTS = 64 }; /* macros inside each other; definitions */
+enum {
+    DVI_SIZE_ROUNDS = 16,
+    DVI_SIZE_TEXTS = 64,
+    DVI_SIZE_EXPANSIONS = 10000
+}; /* macros inside each other; definitions */
 
 /* A request in a macro with parameters, one of which it mentions. */
 struct dvi_size_wrapper {
@@ -32,6 +36,7 @@ struct dvi_size_linter {
     DVI_LIST(struct dvi_size_wrapper) wrappers;
     struct dvi_sources all;
     bool raw_denied;
+    unsigned expansions; /* of the request at hand, also inside each other */
 };
 
 /** The expressions that one request stands for. */

@@ -491,9 +491,12 @@ static void take_include(struct dvi_scanner *s)
     const size_t start = ++at;
     while (at < l->source.size && data[at] != close && data[at] != '\n')
         at++;
-    if (at >= l->source.size || data[at] != close ||
-        s->out->includes.count >= DVI_SOURCE_MOST_ITEMS)
+    if (at >= l->source.size || data[at] != close)
         return;
+    if (s->out->includes.count >= DVI_SOURCE_MOST_ITEMS) {
+        dvi_scanner_fail(s, DEVIMG_LIMIT, "too many includes: the rest would not be seen");
+        return;
+    }
     l->at = at + 1;
     const char *name =
         dvi_arena_text(&s->out->arena, dvi_head(dvi_from(l->source, start), at - start));
@@ -548,6 +551,8 @@ static void take_body(struct dvi_scanner *s, const char *name, const struct dvi_
     const char *text = count > 0 ? dvi_spelled(&body, &s->out->arena) : NULL;
     if (text != NULL)
         dvi_scanner_constant(s, DVI_CONSTANT_MACRO, name, text, at, true);
+    else if (count > 0)
+        dvi_scanner_fail(s, DEVIMG_NOMEM, "");
 }
 
 static void take_define(struct dvi_scanner *s)

@@ -266,7 +266,8 @@ static bool c_cast(struct reader *r)
 
 static void primary(struct reader *r, struct dvi_values *out)
 {
-    if (++*r->steps > MOST_STEPS || r->depth > MOST_DEPTH || ++r->sources->steps > DVI_SOURCE_STEPS) {
+    if (++*r->steps > MOST_STEPS || r->depth > MOST_DEPTH ||
+        ++r->sources->steps > DVI_SOURCE_STEPS) {
         set_unknown(out, "an expression without end");
         return;
     }
@@ -286,11 +287,17 @@ static void primary(struct reader *r, struct dvi_values *out)
         struct dvi_values one = { .state = DVI_VALUE_KNOWN };
         next(r);
         primary(r, &one);
-        for (unsigned i = 0; i < one.count; i++)
-            one.items[i] = sign == '-'   ? (one.items[i] == INT64_MIN ? 0 : -one.items[i])
+        for (unsigned i = 0; i < one.count; i++) {
+            if (sign == '-' &&
+                one.items[i] == INT64_MIN) { /* no value: the type has no such number */
+                set_unknown(&one, "an expression without a value");
+                break;
+            }
+            one.items[i] = sign == '-'   ? -one.items[i]
                            : sign == '~' ? ~one.items[i]
                            : sign == '!' ? one.items[i] == 0
                                          : one.items[i];
+        }
         merge(out, &one);
     } else {
         unknown_token(r, out);

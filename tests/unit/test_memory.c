@@ -124,7 +124,9 @@ static void no_memory_is_never_damage_of_the_file(void **state)
     static const char *const names[] = { "lib_aot_zstd.so", "win_aot_zstd.obj", "obj_packager.o",
                                          "lib_hcf.so",      "legacy_fat.ar",    "basic.spv" };
     (void)state;
-    for (size_t i = 0; IN_TURN && i < sizeof names / sizeof *names; i++) {
+    if (!IN_TURN)
+        skip();
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char path[1024];
         (void)snprintf(path, sizeof path, "%s/intel/%s", getenv("DEVIMG_TEST_DATA"), names[i]);
         fail_in_turn(path);
@@ -136,6 +138,8 @@ static void no_memory_is_no_unreadable_member(void **state)
 {
     char path[64], member[64], command[1200];
     (void)state;
+    if (!IN_TURN)
+        skip();
     (void)snprintf(path, sizeof path, "%s/thin.a", folder);
     (void)snprintf(member, sizeof member, "%s/member.o", folder);
     (void)snprintf(command, sizeof command, "cp '%s/intel/lib_aot.o' %s",
@@ -147,8 +151,7 @@ static void no_memory_is_no_unreadable_member(void **state)
             "!<thin>\n%-16s%-12d%-6d%-6d%-8d%-10d`\nmember.o/\n%-16s%-12d%-6d%-6d%-8d%-10d`\n",
             "//", 0, 0, 0, 0, 10, "/0", 0, 0, 0, 0, 9);
     assert_int_equal(fclose(file), 0);
-    if (IN_TURN)
-        fail_in_turn(path);
+    fail_in_turn(path);
 }
 
 static int set_up(void **state)
