@@ -98,7 +98,7 @@ uint64_t dvi_size_of_image(const struct devimg_image *image)
 
 bool dvi_is_bundled(const struct devimg_image *image)
 {
-    return image->parent == DEVIMG_NONE && image->section != NULL &&
+    return image->parent == DEVIMG_NONE && image->section != NULL && image->bundle != NULL &&
            (strcmp(image->bundle, "clang-bundle") == 0 ||
             strcmp(image->bundle, "offload-binary") == 0);
 }
