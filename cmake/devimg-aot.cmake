@@ -244,6 +244,9 @@ endfunction()
 
 # A skip of a unit that is not compiled leaves nothing out: a misspelt name, mostly.
 function(_devimg_aot_skips _function _skips)
+  if(NOT ARGN) # what is compiled is not known here
+    return()
+  endif()
   foreach(_skip IN LISTS _skips)
     string(REGEX REPLACE "=.*" "" _unit "${_skip}")
     set(_found FALSE)

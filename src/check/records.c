@@ -98,9 +98,9 @@ uint64_t dvi_size_of_image(const struct devimg_image *image)
 
 bool dvi_is_bundled(const struct devimg_image *image)
 {
-    return image->parent == DEVIMG_NONE && image->section != NULL && image->bundle != NULL &&
-           (strcmp(image->bundle, "clang-bundle") == 0 ||
-            strcmp(image->bundle, "offload-binary") == 0);
+    const char *bundle = image->bundle;
+    return image->parent == DEVIMG_NONE && image->section != NULL && bundle != NULL &&
+           (strcmp(bundle, "clang-bundle") == 0 || strcmp(bundle, "offload-binary") == 0);
 }
 
 /* What the next device link takes in and makes an image of, which it compresses itself. */
