@@ -306,6 +306,13 @@ class Offload:
         section = "__CLANG_OFFLOAD_BUNDLE__openmp-x86_64-unknown-linux-gnu"
         status, r = self.record("list", self.object("old.o", section, data))
         self.say(status == 0 and [i["target"] for i in r["images"]] == ["x86_64-unknown-linux-gnu"], "in a bundle section", status, r)
+        path, library = self.compiled("pic.o", source, "-x", "c", "-fPIC", "-fopenmp", "-fopenmp-targets=x86_64-linux-gnu"), self.file("l.so", b"")
+        if shutil.which("ld.lld-19") and shutil.which("clang-linker-wrapper-19"):
+            done = subprocess.run([CLANG, "-shared", "-nodefaultlibs", "-fuse-ld=lld", "-fopenmp", "-fopenmp-targets=x86_64-linux-gnu", path,
+                                   "-o", library], stderr=subprocess.PIPE)
+            status, r = self.record("list", library)
+            self.say(done.returncode == 0 and status == 0 and [i["target"] for i in r["images"]] == ["x86_64-linux-gnu"] and
+                     "in the memory of the program" in r["images"][0]["note"], "linked code for the host", done.stderr, status, r)
         path = self.compiled("two.o", source, "-x", "c", "-fopenmp", "-fopenmp-targets=amdgcn-amd-amdhsa,x86_64-linux-gnu",
                              "-Xopenmp-target=amdgcn-amd-amdhsa", "-march=gfx906", "-nogpulib")
         status, out, _ = self.build.devimg("list", path)

@@ -47,7 +47,7 @@ static uint64_t next_start(struct dvi_view v, uint64_t at)
 
 /* What the next link will do, or the last one has done. */
 static void tell_link(struct dvi_placed *image, const struct dvi_object *object,
-                      const struct dvi_claims *claims)
+                      const struct dvi_claims *claims, bool is_loaded)
 {
     /* a descriptor may be there and not seen: of a 32-bit host, behind lost relocations, or
      * damaged */
@@ -60,6 +60,8 @@ static void tell_link(struct dvi_placed *image, const struct dvi_object *object,
                       "makes code of it, for the targets of the link line; a plain link drops it";
     else if (!object->is_linked)
         image->note = "still in its object: only a link by the offload compiler's driver keeps it";
+    else if (for_link && is_loaded)
+        image->note = "an offload binary in the memory of the program, for the runtime of OpenMP";
     else if (for_link)
         image->note = "left over in a linked file: the offload compiler's driver takes it out";
     else
@@ -75,6 +77,7 @@ struct walk {
     struct dvi_claims *claims;
     struct dvi_found *found;
     struct dvi_placed outer;
+    bool is_loaded; /* the section is part of the running program */
     unsigned damaged_left;
 };
 
@@ -86,7 +89,7 @@ static enum devimg_status walk_gap(struct walk *w, struct dvi_view gap, struct d
         const bool moves = status == DEVIMG_OK && image.bytes.size > 0;
         const uint64_t next = moves ? at + image.bytes.size : next_start(gap, at);
         if (moves) {
-            tell_link(&image, w->object, w->claims);
+            tell_link(&image, w->object, w->claims, w->is_loaded);
             status = dvi_found_image(w->found, &image, err);
         }
         DVI_TRY(dvi_found_damage(w->found, status, err));
@@ -139,6 +142,7 @@ static enum devimg_status walk_section(const struct dvi_object *object,
     struct walk w = { .object = object,
                       .claims = claims,
                       .found = found,
+                      .is_loaded = !section->unmapped,
                       .outer =
                           dvi_placed_unknown(section->data, is_bundle ? "clang-bundle" : "none"),
                       .damaged_left = MOST_DAMAGED };
