@@ -26,6 +26,13 @@ struct dvi_placed {
     uint64_t required_sub_group_size; /* DEVIMG_UNKNOWN: none */
     const char *compile_options;
     const char *note;
+    enum devimg_format format; /* as the container numbers it; UNKNOWN: it does not say */
+    enum devimg_compression packed; /* NONE: not, or by a frame that says so itself */
+    uint64_t inflated_size;         /* of what is `packed` */
+    uint64_t container; /* what the runtime takes one image of; those of one number are a module;
+                           0: names tell which belong together */
+    enum devimg_device_link device_link;
+    bool sealed; /* `packed` in a way that nobody here can undo */
     bool no_code; /* `bytes` are not device code but a table of host addresses (native_cpu) */
 };
 
@@ -45,6 +52,8 @@ struct dvi_found {
                                   struct dvi_view *out, struct devimg_error *err);
     uint32_t descriptor_count; /* DPC++ descriptors met */
     bool descriptors_unknown;  /* there may be others that could not be looked for */
+    uint32_t lost_wrapper_count; /* CUDA wrappers that lead to no container */
+    uint64_t lost_wrapper;       /* offset of the first */
     _Atomic uint64_t *named;   /* names of the file so far, for dvi_found_names() */
     uint64_t most_names;
 };

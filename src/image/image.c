@@ -51,7 +51,9 @@ enum devimg_status dvi_kernel_add(struct dvi_kernel_sink *sink, struct dvi_view 
                                       .spill_size = DEVIMG_UNKNOWN,
                                       .slm_size = DEVIMG_UNKNOWN,
                                       .scratch_size = DEVIMG_UNKNOWN,
-                                      .barrier_count = DEVIMG_UNKNOWN };
+                                      .barrier_count = DEVIMG_UNKNOWN,
+                                      .stack_size = DEVIMG_UNKNOWN,
+                                      .constant_size = DEVIMG_UNKNOWN };
     *out = kernel;
     return DEVIMG_OK;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The ELF around Intel device code: header and sections, nothing more. */
+/* The ELF around device code of Intel and NVIDIA: header and sections, nothing more. */
 #ifndef DVI_OBJECT_DEVICE_ELF_H
 #define DVI_OBJECT_DEVICE_ELF_H
 
@@ -17,8 +17,9 @@ struct dvi_device_elf {
 
 struct dvi_device_section {
     struct dvi_view name; /* empty when the file has none for it; cut at 4,096 bytes */
-    struct dvi_view data;
-    uint32_t type;
+    struct dvi_view data; /* empty for a section without bytes in the file */
+    uint32_t type, link, info;
+    uint64_t flags, size; /* `size` also where there are no bytes */
 };
 
 /** A little-endian ELF header; `*type` and `*machine` are e_type and e_machine. */

@@ -50,6 +50,7 @@ struct rows {
     struct row *items;
     size_t count;
     bool mangled;
+    bool with_cuda; /* columns of what only CUDA images state */
 };
 
 static bool select_rows(const struct devimg_file *file, const struct dvi_kernel_view *view,
@@ -67,6 +68,7 @@ static bool select_rows(const struct devimg_file *file, const struct dvi_kernel_
             continue;
         const uint64_t key = view->sort != NULL ? key_of(kernel, view->sort) : 0;
         out->items[out->count++] = (struct row){ kernel, key, i };
+        out->with_cuda = out->with_cuda || kernel->constant_size != DEVIMG_UNKNOWN;
     }
     if (view->sort != NULL)
         qsort(out->items, out->count, sizeof *out->items,
@@ -119,6 +121,11 @@ static void kernel_rows(struct dvi_table *table, const void *data)
         dvi_cell_number(table, k->spill_size);
         dvi_cell_number(table, k->slm_size);
         dvi_cell_number(table, k->scratch_size);
+        if (rows->with_cuda) {
+            dvi_cell_number(table, k->stack_size);
+            dvi_cell_number(table, k->constant_size);
+            dvi_cell_number(table, k->barrier_count);
+        }
         needs_cell(table, k);
         dvi_cell(table, dvi_table_printing(table) ? shown_name(rows, k, name) : "");
     }
@@ -132,7 +139,18 @@ static void print_rows(const struct dvi_output *out, const struct rows *rows)
         { "SLM", DVI_RIGHT },       { "SCRATCH", DVI_RIGHT },  { "NEEDS", DVI_LEFT },
         { "NAME", DVI_LEFT },
     };
-    dvi_table_print(out, columns, sizeof columns / sizeof *columns, kernel_rows, rows);
+    static const struct dvi_column cuda_columns[] = {
+        { "TARGET", DVI_LEFT },     { "SUB-GROUP", DVI_LEFT }, { "SIZE", DVI_RIGHT },
+        { "REGISTERS", DVI_RIGHT }, { "PRIVATE", DVI_RIGHT },  { "SPILL", DVI_RIGHT },
+        { "SLM", DVI_RIGHT },       { "SCRATCH", DVI_RIGHT },  { "STACK", DVI_RIGHT },
+        { "CONSTANT", DVI_RIGHT },  { "BARRIERS", DVI_RIGHT }, { "NEEDS", DVI_LEFT },
+        { "NAME", DVI_LEFT },
+    };
+    if (rows->with_cuda)
+        dvi_table_print(out, cuda_columns, sizeof cuda_columns / sizeof *cuda_columns, kernel_rows,
+                        rows);
+    else
+        dvi_table_print(out, columns, sizeof columns / sizeof *columns, kernel_rows, rows);
 }
 
 void dvi_kernels_print(struct dvi_output *out, const struct devimg_file *file,

@@ -63,7 +63,9 @@ void dvi_output_list(struct dvi_output *out, const struct devimg_file *file, con
     X("scratch", scratch_size) \
     X("slm", slm_size)         \
     X("registers", registers)  \
-    X("sub-group", sub_group_size)
+    X("sub-group", sub_group_size) \
+    X("stack", stack_size)     \
+    X("constant", constant_size)
 
 struct dvi_target_set;
 struct dvi_kernel_view {

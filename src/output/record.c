@@ -75,6 +75,8 @@ void dvi_json_record_head(struct dvi_json *j, const char *path, const struct dev
         devimg_record_status_name(record != NULL ? record->status : DEVIMG_RECORD_UNREADABLE));
     if (record != NULL)
         dvi_json_index(j, "descriptors", record->descriptor_count);
+    if (record != NULL)
+        dvi_json_number(j, "lost_wrappers", record->lost_wrapper_count);
 }
 
 void dvi_json_sizes(struct dvi_json *j, const char *key, uint32_t sizes)
@@ -160,6 +162,7 @@ static void image_json(struct dvi_json *j, const struct devimg_record *record, u
     numbers_json(j, "capabilities", image->capabilities, image->capability_count);
     extensions_json(j, image);
     dvi_json_text(j, "compile_options", image->compile_options);
+    dvi_json_text(j, "device_link", devimg_device_link_name(image->device_link));
     dvi_json_text(j, "note", image->note);
     dvi_json_end(j);
 }
@@ -226,6 +229,8 @@ static void kernel_json(struct dvi_json *j, const struct devimg_file *file,
     dvi_json_number(j, "slm_size", k->slm_size);
     dvi_json_number(j, "scratch_size", k->scratch_size);
     dvi_json_number(j, "barrier_count", k->barrier_count);
+    dvi_json_number(j, "stack_size", k->stack_size);
+    dvi_json_number(j, "constant_size", k->constant_size);
     if (!k->features_known && k->features == 0) {
         dvi_json_null(j, "features");
     } else {
