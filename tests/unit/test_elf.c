@@ -401,9 +401,10 @@ static void machine_has_its_name(void **state)
         bool wide;
         const char *name;
     } rows[] = {
-        { X86_64, true, "x86_64" }, { I386, false, "i386" },      { AARCH64, true, "aarch64" },
-        { 243, true, "riscv64" },   { 243, false, "riscv32" },    { 40, false, "arm" },
-        { 21, true, "ppc64le" },    { 258, true, "loongarch64" }, { 9999, true, NULL },
+        { X86_64, true, "x86_64" },  { I386, false, "i386" },      { AARCH64, true, "aarch64" },
+        { 243, true, "riscv64" },    { 243, false, "riscv32" },    { 40, false, "arm" },
+        { 21, true, "ppc64le" },     { 20, false, "ppcle" },       { 8, false, "mipsel" },
+        { X86_64, false, "x86_64" }, { 258, true, "loongarch64" }, { 9999, true, NULL },
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -413,6 +414,7 @@ static void machine_has_its_name(void **state)
         open_file(&x, &f);
         expect_whole(&x);
         assert_true(x.o.is_linked);
+        assert_int_equal(x.o.pointer_size, rows[i].wide ? 8 : 4);
         if (rows[i].name == NULL)
             assert_null(x.o.machine);
         else
