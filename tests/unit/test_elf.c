@@ -559,6 +559,27 @@ static void name_past_its_table_is_told_once(void **state)
     close_file(&x);
 }
 
+/* e_shstrndx may be 0: gABI, chapter 4, "ELF Header". */
+static void sections_without_names_are_not_supported(void **state)
+{
+    (void)state;
+    for (int wide = 0; wide < 2; wide++) {
+        struct file f;
+        struct opened x;
+        make_library(&f, wide != 0);
+        put(f.bytes + field(&f, 50, 62), 0, 2);
+        open_file(&x, &f);
+        expect_damage(&x, DEVIMG_UNSUPPORTED, wide != 0 ? 62 : 50,
+                      "6 sections without names: what is found by a section's name is not seen");
+        close_file(&x);
+        put(f.bytes + field(&f, 50, 62), 6, 2);
+        open_file(&x, &f);
+        expect_damage(&x, DEVIMG_MALFORMED, wide != 0 ? 62 : 50,
+                      "names of sections: in section 6 of 6");
+        close_file(&x);
+    }
+}
+
 static void section_entry_size_0_leaves_segments(void **state)
 {
     struct file f;
@@ -1300,6 +1321,7 @@ int main(void)
         cmocka_unit_test(address_at_section_ends_is_found_in_the_right_one),
         cmocka_unit_test(section_past_the_end_is_cut_and_the_rest_read),
         cmocka_unit_test(name_past_its_table_is_told_once),
+        cmocka_unit_test(sections_without_names_are_not_supported),
         cmocka_unit_test(section_entry_size_0_leaves_segments),
         cmocka_unit_test(million_sections_in_a_small_file_are_bounded),
         cmocka_unit_test(counts_in_section_0_are_used),
