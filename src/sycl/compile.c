@@ -293,14 +293,6 @@ static enum devimg_status take_end(struct runner *r, struct dvi_cell *cell, stru
     return st;
 }
 
-static enum devimg_status add_launcher(const struct dvi_compile *c, struct dvi_sycl_words *words,
-                                       struct devimg_error *err)
-{
-    for (size_t i = 0; i < c->asked->launcher_count; i++)
-        DVI_TRY(dvi_words_add(words, c->asked->launcher[i], err));
-    return DEVIMG_OK;
-}
-
 static enum devimg_status run_words(struct runner *r, struct dvi_cell *cell,
                                     struct dvi_arena *arena, struct dvi_sycl_words *words,
                                     const char *out, const char *deps, struct devimg_error *err)
@@ -342,7 +334,8 @@ static enum devimg_status run_cell(struct runner *r, struct dvi_cell *cell, stru
         st = out != NULL && deps != NULL ? DEVIMG_OK : fail_memory(err);
     }
     if (st == DEVIMG_OK)
-        st = add_launcher(r->compile, &words, err);
+        st = dvi_words_add_some(&words, r->compile->asked->launcher,
+                                r->compile->asked->launcher_count, err);
     if (st == DEVIMG_OK)
         st = dvi_compile_words(r->compile, cell, out, deps, &scratch, &words, err);
     if (st == DEVIMG_OK)
