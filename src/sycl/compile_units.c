@@ -4,6 +4,7 @@
  * code, and sources by themselves.
  * Source: https://ninja-build.org/manual.html, "Extra tools", compdb.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -284,6 +285,8 @@ enum devimg_status dvi_compile_read_units(struct dvi_compile *compile, struct de
     const struct dvi_compile_asked *asked = compile->asked;
     char *here = realpath(".", NULL);
     struct reader r = { .out = compile };
+    if (here == NULL && errno == ENOMEM)
+        return fail_memory(err);
     if (here == NULL)
         return dvi_fail_plain(err, DEVIMG_IO, ".", "the folder is not there any more");
     r.here = r.folder = dvi_arena_copy(&compile->arena, here);
