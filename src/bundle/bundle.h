@@ -43,6 +43,10 @@ struct dvi_found {
      * valid while the packing is walked. END: they cannot be had, which was said. */
     enum devimg_status (*inflate)(struct dvi_found *found, struct dvi_view stored, uint64_t size,
                                   struct dvi_view *out, struct devimg_error *err);
+    /* Keep what another rule than "damaged" says of the file: rule and code, and in `what` the place
+     * and the text. Set where objects are walked. NOMEM. */
+    enum devimg_status (*say)(struct dvi_found *found, const char *rule, const char *code,
+                              const struct devimg_error *what);
     uint32_t descriptor_count; /* DPC++ descriptors met */
     bool descriptors_unknown;  /* there may be others that could not be looked for */
     _Atomic uint64_t *named;   /* names of the file so far, for dvi_found_names() */
@@ -116,6 +120,12 @@ const char *dvi_unread_start(struct dvi_view v);
 
 /** The offload kind that starts an entry id ("sycl-spir64_gen-..."): src/bundle/clang.c. */
 enum devimg_offload dvi_clang_offload(struct dvi_view id);
+
+/** True when a clang offload bundle, plain or compressed, may start `v`: a look at its magic. */
+bool dvi_clang_starts(struct dvi_view v);
+/** The bundle that starts `v`. TRUNCATED, MALFORMED, UNSUPPORTED: where it ends cannot be told. */
+DEVIMG_CHECKED enum devimg_status dvi_clang_extent(struct dvi_view v, struct dvi_view *out,
+                                                   struct devimg_error *err);
 
 /** What ends such an id behind its triple: "gfx90a:xnack+", "sm_80"; empty: it names no GPU. */
 struct dvi_view dvi_clang_arch(struct dvi_view id);

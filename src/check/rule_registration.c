@@ -125,6 +125,9 @@ static enum devimg_status run_record(struct dvi_check *check, uint32_t index,
 
 static enum devimg_status run(struct dvi_check *check, struct devimg_error *err)
 {
+    for (uint32_t i = 0; i < check->in->finding_count; i++) /* that reading has met */
+        if (strcmp(check->in->findings[i]->rule, "registration") == 0)
+            DVI_TRY(dvi_say(check, check->in->findings[i], err));
     for (uint32_t i = 0; i < check->in->record_count; i++)
         DVI_TRY(run_record(check, i, err));
     return DEVIMG_OK;

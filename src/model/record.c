@@ -39,9 +39,9 @@ static enum devimg_status read_bytes(struct devimg_file *file, struct dvi_view b
 
 /* --- damage --- */
 
-enum devimg_status dvi_keep_damage(struct devimg_file *file, uint32_t record, uint32_t image,
-                                   const char *record_name, const struct devimg_error *damage,
-                                   struct devimg_error *err)
+static enum devimg_status keep_finding(struct devimg_file *file, const char *rule, const char *code,
+                                       uint32_t record, uint32_t image, const char *record_name,
+                                       const struct devimg_error *damage, struct devimg_error *err)
 {
     const bool in_record = strncmp(damage->source, record_name, sizeof damage->source - 1) == 0 ||
                            damage->source[0] == 0;
@@ -52,8 +52,8 @@ enum devimg_status dvi_keep_damage(struct devimg_file *file, uint32_t record, ui
     if (text == NULL || finding == NULL)
         return dvi_fail_memory(err, record_name);
     *finding = (struct devimg_finding){
-        .rule = "damaged",
-        .code = devimg_status_name(damage->status),
+        .rule = rule,
+        .code = code,
         .severity = DEVIMG_ERROR,
         .record = record,
         .module = DEVIMG_NONE,
@@ -64,6 +64,21 @@ enum devimg_status dvi_keep_damage(struct devimg_file *file, uint32_t record, ui
             damage->status == DEVIMG_LIMIT ? "raise the limit if the file can be trusted" : NULL,
     };
     return DEVIMG_OK;
+}
+
+enum devimg_status dvi_keep_damage(struct devimg_file *file, uint32_t record, uint32_t image,
+                                   const char *record_name, const struct devimg_error *damage,
+                                   struct devimg_error *err)
+{
+    return keep_finding(file, "damaged", devimg_status_name(damage->status), record, image,
+                        record_name, damage, err);
+}
+
+static enum devimg_status found_to_say(struct dvi_found *found, const char *rule, const char *code,
+                                       const struct devimg_error *what)
+{
+    const struct reading *r = (const struct reading *)found;
+    return keep_finding(r->file, rule, code, r->record, DEVIMG_NONE, r->name, what, NULL);
 }
 
 static enum devimg_status found_damage(struct dvi_found *found, enum devimg_status status,
@@ -295,6 +310,7 @@ static enum devimg_status begin_record(struct devimg_file *file, const struct pa
         .found = { .arena = &file->arena,
                    .image = found_image,
                    .damage = found_damage,
+                   .say = found_to_say,
                    .named = &file->named,
                    .most_names = file->opts.max_kernels },
         .file = file,
