@@ -80,7 +80,7 @@ COMPAT = {
 }
 AMD = {
     "name": NAME,
-    "kind": "processor|generic|stepping|portable",
+    "kind": "processor|generic|stepping|spirv",
     "machine": "-|0x[0-9a-f]{2}",
     "family": TEXT,
     "codename": f"-|{TEXT}",
@@ -357,7 +357,7 @@ class Tables:
         self.machines = {}
         names = {row["name"]: row for row in self.amd}
         for row in self.amd:
-            if (row["kind"] == "portable") != (not row["machine"]):
+            if (row["kind"] == "spirv") != (not row["machine"]):
                 row.refuse(f"machine {row['machine']!r} of a {row['kind']}")
             if row["members"] and row["kind"] != "generic":
                 row.refuse(f"members of a {row['kind']}")

@@ -10,7 +10,8 @@
 
 bool dvi_is_native(const struct devimg_image *image)
 {
-    return image->format == DEVIMG_FORMAT_ZEBIN || image->format == DEVIMG_FORMAT_PATCHTOKEN;
+    return image->format == DEVIMG_FORMAT_ZEBIN || image->format == DEVIMG_FORMAT_PATCHTOKEN ||
+           image->format == DEVIMG_FORMAT_AMDGPU;
 }
 
 bool dvi_is_portable(const struct dvi_check *check, const struct devimg_image *image)
@@ -91,6 +92,12 @@ bool dvi_is_generic_ir(const struct dvi_check *check, const struct devimg_module
     return false;
 }
 
+enum devimg_offload dvi_offload_of(const struct dvi_check *check, const struct devimg_module *module)
+{
+    return module->image_count > 0 ? check->in->images[module->images[0]]->offload
+                                   : DEVIMG_OFFLOAD_UNKNOWN;
+}
+
 uint64_t dvi_size_of_image(const struct devimg_image *image)
 {
     return image->size != DEVIMG_UNKNOWN ? image->size : image->stored_size;
@@ -100,6 +107,8 @@ bool dvi_is_bundled(const struct devimg_image *image)
 {
     const char *bundle = image->bundle;
     return image->parent == DEVIMG_NONE && image->section != NULL && bundle != NULL &&
+           /* a plain link keeps what the object itself registers */
+           !(image->offload == DEVIMG_OFFLOAD_HIP && image->registered == DEVIMG_YES) &&
            (strcmp(bundle, "clang-bundle") == 0 || strcmp(bundle, "offload-binary") == 0);
 }
 

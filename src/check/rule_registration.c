@@ -28,7 +28,10 @@ static enum devimg_status say_not_registered(struct dvi_check *check, uint32_t i
     f.message = dvi_message(check, "the %s does not register this image%s%s",
                             is_object ? "object" : "program", image->note != NULL ? ": " : "",
                             image->note != NULL ? image->note : "");
-    f.hint = "link with the SYCL driver (-fsycl), or keep the object that holds the descriptor";
+    f.hint = image->offload == DEVIMG_OFFLOAD_HIP
+                 ? "keep the object that holds .hipFatBinSegment: its constructor registers the code"
+                 : "link with the SYCL driver (-fsycl), or keep the object that holds the "
+                   "descriptor";
     return dvi_say(check, &f, err);
 }
 
@@ -93,7 +96,11 @@ static enum devimg_status say_unsure(struct dvi_check *check, uint32_t record, u
     f.message =
         dvi_message(check, "whether the program registers %" PRIu32 " image%s cannot be told",
                     count, count == 1 ? "" : "s");
-    f.hint = "a constructor that hands the descriptor to __sycl_register_lib would tell";
+    f.hint = check->in->images[first]->offload == DEVIMG_OFFLOAD_HIP
+                 ? "a wrapper in .hipFatBinSegment that names its bundle would tell"
+             : check->in->images[first]->offload == DEVIMG_OFFLOAD_OPENMP
+                 ? "an OpenMP descriptor that names it would tell"
+                 : "a constructor that hands the descriptor to __sycl_register_lib would tell";
     return dvi_say(check, &f, err);
 }
 

@@ -6,6 +6,7 @@
 #include "config.h"
 
 #if DVI_HAVE_ZLIB
+#define ZLIB_CONST /* input is not written to */
 #include <zlib.h>
 #endif
 
@@ -57,7 +58,7 @@ enum devimg_status dvi_zlib_extent(struct dvi_view v, struct dvi_view *out,
     while (status == Z_OK) {
         if (stream.avail_in == 0) {
             const struct dvi_view part = dvi_head(rest, 1U << 30);
-            stream.next_in = (z_const Bytef *)part.data;
+            stream.next_in = part.data;
             stream.avail_in = (uInt)part.size;
             rest = dvi_from(rest, part.size);
         }

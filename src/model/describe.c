@@ -326,7 +326,7 @@ static enum devimg_status name_target(struct describing *d, struct devimg_image 
     if (image->format == DEVIMG_FORMAT_AMDGPU)
         return name_amd(d, image, placed, facts, bytes, err);
     if (image->format == DEVIMG_FORMAT_SPIRV && arch != NULL &&
-        strcmp(arch->kind, "portable") == 0) { /* SPIR-V of a vendor: "amdgcnspirv" */
+        strcmp(arch->kind, "spirv") == 0) { /* of a vendor: "amdgcnspirv" */
         image->target = arch->name;
         return DEVIMG_OK;
     }

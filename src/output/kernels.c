@@ -24,6 +24,8 @@ static uint64_t key_of(const struct devimg_kernel *kernel, const char *sort)
 #define DVI_KEY(name, member)    \
     if (strcmp(sort, name) == 0) \
         return kernel->member;
+    if (strcmp(sort, "scratch") == 0 && kernel->sgpr_count != DEVIMG_UNKNOWN)
+        return kernel->private_size; /* AMD: that is all of it */
     DVI_KERNEL_KEYS(DVI_KEY)
 #undef DVI_KEY
     return 0;

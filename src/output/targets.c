@@ -76,6 +76,9 @@ static void target_json(struct dvi_json *j, const struct devimg_target *t)
     dvi_json_answer(j, "fp16", t->fp16);
     dvi_json_answer(j, "dpas", t->dpas);
     dvi_json_number(j, "product_family", t->product_family);
+    dvi_json_number(j, "machine", t->machine);
+    list_json(j, "features", t->features, ",");
+    list_json(j, "members", t->members, ",");
     dvi_json_text(j, "source", t->source);
     dvi_json_end(j);
 }
