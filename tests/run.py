@@ -5,7 +5,7 @@
     tests/run.py [--update] [--only SUITE,...] [-j N] BUILD...
 
 Suites (each a function below): unit cli schema facts tools readelf readobj extract shapes metamorphic
-examples exports damage odd edited offload windows anchor detect sycltargets compile syclimages doctor header probe sycllint oclocinstall
+examples exports damage odd edited offload hip windows anchor detect sycltargets compile syclimages doctor header probe sycllint oclocinstall
 cmake meson hostile.
 `repository` (layers, docs) needs no build and runs once. --update rewrites the expectations of the
 cli suite from what the program says; read the diff before you commit it.
@@ -44,6 +44,7 @@ sys.path.insert(0, HERE)
 import compare_facts  # noqa: E402
 from cmake_package import CMakePackage  # noqa: E402
 from edited import Edited, section_headers  # noqa: E402
+from hip import Hip  # noqa: E402
 from hostile import Hostile  # noqa: E402
 from ocloc_install import OclocInstall  # noqa: E402
 from meson_package import MesonPackage  # noqa: E402
@@ -135,6 +136,12 @@ def fixtures(*, good=False):
             continue
         out.append(path)
     return out
+
+
+def others():
+    """Code for other GPUs: tests/data/{amd,llvm}."""
+    return [path for folder in ("amd", "llvm") for path in sorted(glob.glob(os.path.join(DATA, folder, "*")))
+            if os.path.isfile(path) and not path.endswith((".md", ".sh"))]
 
 
 def tail(data, lines=30):
@@ -539,7 +546,7 @@ def damage(build, _, cases=300):
         if not good:
             build.say(False, "damage: the driver compiles", err)
             return
-        for path in fixtures():
+        for path in fixtures() + others():
             status, _, err = build.run([driver, str(cases), path], seconds=300)
             build.say(status == 0, "damage: " + os.path.basename(path),
                       "exit %s\n%s" % (status, err.decode(errors="replace")[:4000]))
@@ -670,6 +677,12 @@ def offload(build, _):
     """tests/offload.py: LLVM offload binaries."""
     with tempfile.TemporaryDirectory() as t:
         Offload(build, INTEL, os.path.join(DATA, "host"), t).all()
+
+
+def hip(build, _):
+    """tests/hip.py: HIP bundles, AMDGPU code objects."""
+    with tempfile.TemporaryDirectory() as t:
+        Hip(build, DATA, t).all()
 
 
 def windows(build, _):
@@ -803,7 +816,7 @@ def hostile(build, _):
 
 
 SUITES = [unit, cli, schema, facts, tools, readelf, readobj, extract, shapes, metamorphic, examples, exports,
-          damage, odd, edited, offload, windows, anchor, detect, sycltargets, compile, syclimages, doctor, header, probe,
+          damage, odd, edited, offload, hip, windows, anchor, detect, sycltargets, compile, syclimages, doctor, header, probe,
           sycllint, oclocinstall, cmake, meson, hostile]
 LONG = ["cmake", "meson", "doctor", "compile", "header", "probe", "damage", "shapes", "cli", "hostile", "unit"]
 

@@ -12,6 +12,8 @@
  *
  * Linkers of Windows keep eight bytes of a name in linked files: "__CLANG_" for images of every
  * target.
+ * In the memory of a program an offload binary is OpenMP's. Its descriptor names each image by two
+ * addresses in a row, of its first byte and behind its last one.
  * Images stand one after another at multiples of 8 or 16, with zero bytes between. What a
  * descriptor names is claimed already; the rest stands here.
  * Sources: intel/llvm clang/tools/clang-offload-bundler (object files), ClangOffloadWrapper.cpp,
@@ -70,6 +72,78 @@ static void tell_link(struct dvi_placed *image, const struct dvi_object *object,
     image->registered = object->is_linked && !for_link && all_seen ? DEVIMG_NO : DEVIMG_MAYBE;
 }
 
+/* The words of a program that may name images by two addresses in a row: where the first of such
+ * pairs leads to, sorted. */
+struct begin {
+    uint64_t addr;
+};
+struct openmp {
+    const struct dvi_section *in; /* the section that images stand in */
+    DVI_LIST(struct begin) begins;
+};
+
+static enum devimg_status take_pair(struct openmp *o, uint64_t begin, uint64_t end,
+                                    struct devimg_error *err)
+{
+    const uint64_t size = o->in->data.size;
+    if (begin - o->in->addr >= size || end <= begin || end - o->in->addr > size)
+        return DEVIMG_OK;
+    struct begin *added = DVI_ADD(&o->begins);
+    if (added == NULL)
+        return dvi_fail_memory(err, o->in->data.source);
+    added->addr = begin;
+    return DEVIMG_OK;
+}
+
+/* In a file at a fixed address such words have no relocations. */
+static enum devimg_status take_words(struct openmp *o, const struct dvi_object *object,
+                                     struct dvi_claims *claims, struct devimg_error *err)
+{
+    for (size_t i = 0; i < object->section_count; i++) {
+        const struct dvi_section *s = &object->sections[i];
+        if (s->executable || s->unmapped || s->addr == 0 || s == o->in)
+            continue;
+        if (!dvi_claims_charge(claims, s->data.size))
+            return DEVIMG_OK; /* what is not looked at stays unknown */
+        for (uint64_t at = -s->addr & 7; at + 16 <= s->data.size; at += 8)
+            DVI_TRY(take_pair(o, dvi_peek64(s->data, at), dvi_peek64(s->data, at + 8), err));
+    }
+    return DEVIMG_OK;
+}
+
+static enum devimg_status read_openmp(struct openmp *o, struct dvi_object *object,
+                                      struct dvi_claims *claims, struct devimg_error *err)
+{
+    if (object->pointer_size != 8)
+        return DEVIMG_OK;
+    DVI_TRY(dvi_object_pointers(object, err));
+    for (size_t i = 1; i < object->pointer_count; i++) {
+        const struct dvi_pointer *p = &object->pointers[i - 1];
+        if (p[1].addr == p->addr + 8 && p->value != DVI_EXTERNAL && p[1].value != DVI_EXTERNAL)
+            DVI_TRY(take_pair(o, p->value, p[1].value, err));
+    }
+    if (object->fixed_address)
+        DVI_TRY(take_words(o, object, claims, err));
+    if (!dvi_sort_by_addr(o->begins.items, o->begins.count, sizeof *o->begins.items))
+        return dvi_fail_memory(err, object->file.source);
+    return DEVIMG_OK;
+}
+
+/* Does a pair of addresses name something in these bytes of the section? */
+static bool is_named(const struct openmp *o, struct dvi_view bytes)
+{
+    const uint64_t begin = o->in->addr + (bytes.offset - o->in->data.offset);
+    size_t low = 0, high = o->begins.count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (o->begins.items[middle].addr < begin)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < o->begins.count && o->begins.items[low].addr - begin < bytes.size;
+}
+
 /* A section under way. Reading what looks like an image may go on to the end of the section before
  * it fails, so only so many failures are taken. */
 struct walk {
@@ -77,6 +151,7 @@ struct walk {
     struct dvi_claims *claims;
     struct dvi_found *found;
     struct dvi_placed outer;
+    struct openmp openmp;
     bool is_loaded; /* the section is part of the running program */
     unsigned damaged_left;
 };
@@ -90,6 +165,8 @@ static enum devimg_status walk_gap(struct walk *w, struct dvi_view gap, struct d
         const uint64_t next = moves ? at + image.bytes.size : next_start(gap, at);
         if (moves) {
             tell_link(&image, w->object, w->claims, w->is_loaded);
+            if (w->is_loaded && is_named(&w->openmp, image.bytes))
+                image.registered = DEVIMG_YES;
             status = dvi_found_image(w->found, &image, err);
         }
         DVI_TRY(dvi_found_damage(w->found, status, err));
@@ -133,7 +210,7 @@ static bool holds_images(const struct dvi_object *object, const struct dvi_secti
            (object->kind == DEVIMG_KIND_ELF && section->type == (uint32_t)SHT_LLVM_OFFLOADING);
 }
 
-static enum devimg_status walk_section(const struct dvi_object *object,
+static enum devimg_status walk_section(struct dvi_object *object,
                                        const struct dvi_section *section, const struct label *label,
                                        struct dvi_claims *claims, struct dvi_found *found,
                                        struct devimg_error *err)
@@ -158,9 +235,14 @@ static enum devimg_status walk_section(const struct dvi_object *object,
         return dvi_fail_memory(err, section->name.source);
     uint64_t at = 0;
     struct dvi_view gap = { 0 };
-    while (dvi_claims_gap(claims, section->data, &at, &gap))
-        DVI_TRY(walk_gap(&w, gap, err));
-    return DEVIMG_OK;
+    enum devimg_status status = DEVIMG_OK;
+    w.openmp.in = section;
+    if (object->is_linked && w.is_loaded && !is_bundle)
+        status = read_openmp(&w.openmp, object, claims, err);
+    while (status == DEVIMG_OK && dvi_claims_gap(claims, section->data, &at, &gap))
+        status = walk_gap(&w, gap, err);
+    DVI_LIST_FREE(&w.openmp.begins);
+    return status;
 }
 
 static enum devimg_status walk_object(struct dvi_object *object, struct dvi_claims *claims,
