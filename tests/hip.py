@@ -453,6 +453,94 @@ class Hip:
         status, r = record(whole([kernel(name, (text(".symbol"), text("k.kd")))]), [("k", 2, 64)])
         self.found(status, r, "malformed", "1 kernel descriptor, the first: k.kd", "a kernel without its descriptor")
 
+    # --- kpack ---
+
+    def kpack(self, scheme, codes):
+        """codes: (binary, target, code). Written from kpack.py and compression.py of rocm_kpack."""
+        text = lambda s: b"\xd9" + bytes([len(s)]) + s.encode()
+        number = lambda n: b"\xce" + struct.pack(">I", n)
+        blob, places = b"", []
+        for _, _, code in codes:
+            data = zstd(code) if scheme == "zstd-per-kernel" else code
+            places.append((64 + len(blob), len(data)))
+            blob += (struct.pack("<I", len(data)) + data) if scheme == "zstd-per-kernel" else data
+        toc = {}
+        for i, (binary, target, _) in enumerate(codes):
+            toc.setdefault(binary, {})[target] = i
+        toc = bytes([0x80 | len(toc)]) + b"".join(text(b) + bytes([0x80 | len(t)]) + b"".join(
+            text(a) + b"\x82" + text("type") + text("hsaco") + text("ordinal") + number(n) for a, n in t.items()) for b, t in toc.items())
+        if scheme == "zstd-per-kernel":
+            blob = struct.pack("<I", len(codes)) + blob
+            more = text("zstd_offset") + number(64) + text("zstd_size") + number(len(blob))
+            fields = 4
+        else:
+            more = text("blobs") + bytes([0x90 | len(codes)]) + b"".join(b"\x82" + text("offset") + number(o) + text("size") + number(s) for o, s in places)
+            fields = 3
+        table = bytes([0x80 | fields]) + text("toc") + toc + text("compression_scheme") + text(scheme) + more
+        return b"KPAK" + struct.pack("<IQ", 1, 64 + len(blob)) + bytes(48) + blob + table
+
+    def reference(self, name, *paths):
+        text = lambda s: b"\xd9" + bytes([len(s)]) + s.encode()
+        return (b"\x82" + text("kernel_name") + text(name) + text("kpack_search_paths") + bytes([0x90 | len(paths)]) +
+                b"".join(map(text, paths)))
+
+    def kpacks(self):
+        codes = [("lib/a.so#0", "gfx942", self.code), ("lib/a.so#1", "gfx906", self.others["gfx906"]), ("lib/b.so", "gfx1100", self.others["gfx1100"])]
+        for scheme in ("none", "zstd-per-kernel"):
+            status, r = self.record("kernels", self.file("all.kpack", self.kpack(scheme, codes)))
+            self.say(status == 0 and [(i["entry_id"], i["target"], i["bundle"], i["offload"], i["size"], i["compression"]) for i in r["images"]] ==
+                     [("%s-%s" % (b, t), t, "kpack", "hip", len(c), "zstd" if scheme != "none" else "none") for b, t, c in codes] and
+                     len(r["kernels"]) == 12, "kpack " + scheme, status, r["images"], r["findings"])
+        good = self.kpack("none", codes)
+        for name, data, code, said in (
+                ("version 2", good[:4] + b"\2" + good[5:], "unsupported", "version 2"), ("cut", good[:40], "truncated", "its table"),
+                ("scheme", good.replace(b"\xd9\4none", b"\xd9\4what"), "unsupported", '"what"'),
+                ("number", good.replace(b"ordinal\xce\0\0\0\1", b"ordinal\xce\0\0\0\x63"), "malformed", "number 99"),
+                ("offset", good.replace(b"offset\xce\0\0\0\x40", b"offset\xce\xff\0\0\x40"), "truncated", "code in a kpack")):
+            status, r = self.record("list", self.file("bad.kpack", data))
+            self.found(status, r, code, said, "kpack: " + name)
+        home = os.path.join(self.folder, "home")
+        os.makedirs(os.path.join(home, ".kpack"))
+        os.makedirs(os.path.join(home, "lib"))
+        for path, data in ((".kpack/x_gfx942.kpack", self.kpack("zstd-per-kernel", codes[:1] + codes[2:])),
+                           (".kpack/x_gfx906.kpack", self.kpack("none", codes[1:])), (".kpack/x_gfx9999.kpack", good),
+                           ("one.kpack", good), ("text.kpack", b"KPAC" + good[4:])):
+            self.file(os.path.join("home", path), data)
+        os.symlink("one.kpack", os.path.join(home, "link.kpack"))
+        os.symlink(".kpack", os.path.join(home, "linked"))
+        both = ["gfx942", "gfx906"]
+        for title, paths, targets, elsewhere in (
+                ("every target", [".kpack/x_@GFXARCH@.kpack"], ["gfx906", "gfx942"], []), ("one file", ["one.kpack"], both, []),
+                ("one of two", ["none.kpack", "one.kpack"], both, ["none.kpack"]), ("missing", [".kpack/y_@GFXARCH@.kpack"], [], [".kpack/y_@GFXARCH@.kpack"]),
+                ("absolute", [os.path.join(home, "one.kpack")], [], [os.path.join(home, "one.kpack")]), ("up", ["lib/../one.kpack"], [], ["lib/../one.kpack"]),
+                ("up and a target", ["../.kpack/x_@GFXARCH@.kpack"], [], ["../.kpack/x_@GFXARCH@.kpack"]), ("a link", ["link.kpack"], [], ["link.kpack"]),
+                ("over a link", ["linked/x_gfx942.kpack"], [], ["linked/x_gfx942.kpack"]), ("no kpack", ["text.kpack"], [], ["text.kpack"])):
+            for section in (".rocm_kpack_ref", ".kpackrf"):
+                path = self.section("home/a.so", section, self.reference("lib/a.so", *paths))
+                status, out, _ = self.build.devimg("list", path, "--format", "json")
+                files = json.loads(out)["files"]
+                self.say(status == 0 and [i["target"] for r in files for i in r["images"]] == targets and files[0]["elsewhere"] == elsewhere and
+                         files[0]["status"] == "ok", "kpack of a program: %s, %s" % (title, section), status, files)
+            status, out, _ = self.build.devimg("list", path)
+            self.say((b"device code in another file: " + elsewhere[0].encode() in out) == (not targets) and b"no device code" not in out
+                     if elsewhere else b"another file" not in out, "kpack in words: " + title, out)
+            status, r = self.record("check", path, "--targets", "gfx942")
+            self.say(status == 1 and any(f["code"] == "elsewhere" for f in r["findings"]) if elsewhere else
+                     not any(f["code"] == "elsewhere" for f in r["findings"]), "check of kpack: " + title, status, r["findings"])
+        status, r = self.record("list", self.section("home/a.so", ".rocm_kpack_ref", b"\x81\xa1x\xc0"))
+        self.found(status, r, "malformed", "without kernel_name", "a reference that names nothing")
+        # a wrapper of the other magic names the reference, in a program without section names
+        whole = bytearray(self.fixture("two_bundles_plain.so"))
+        text = subprocess.run(["llvm-readelf-19", "-SW", os.path.join(self.amd, "two_bundles_plain.so")], stdout=subprocess.PIPE, check=True).stdout.decode()
+        rows = {m.group(1): (int(m.group(2), 16), int(m.group(3), 16)) for m in re.finditer(r"\] (\S+) +\S+ +([0-9a-f]+) ([0-9a-f]+) ", text)}
+        data = self.reference("lib/a.so", "../.kpack/x.kpack")
+        whole[rows[".hip_fatbin"][1]:rows[".hip_fatbin"][1] + 0xe000] = (data + bytes(0xd000 - len(data)) + data).ljust(0xe000, b"\0")  # where both bundles stood
+        for k in (0, 24):
+            whole[rows[".hipFatBinSegment"][1] + k:rows[".hipFatBinSegment"][1] + k + 4] = struct.pack("<I", 0x4b504948)
+        names = bytes(whole).replace(b".hip_fatbin\0", b".xip_fatbin\0")
+        status, r = self.record("list", self.file("w.so", names))
+        self.say(status == 0 and r["elsewhere"] == ["../.kpack/x.kpack"] and not r["images"], "a wrapper that leads to a reference", status, r)
+
     # --- rules ---
 
     def rules(self):
@@ -523,6 +611,7 @@ class Hip:
         self.flags()
         self.version_2()
         self.metadata()
+        self.kpacks()
         self.rules()
         self.wavefront()
         self.tables()

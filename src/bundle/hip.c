@@ -40,6 +40,8 @@ struct hip {
     struct dvi_claims *claims;
     struct dvi_found *found;
     DVI_LIST(struct wrapper) wrappers; /* sorted by target */
+    uint64_t reference;                /* what a wrapper of a kpack names; 0: none does */
+    bool reference_read;
     bool all_seen;                     /* there is no wrapper that could not be read */
     unsigned damaged_left;
 };
@@ -74,6 +76,8 @@ static enum devimg_status read_wrapper(struct hip *h, uint64_t addr, struct dvi_
         return fail_wrapper(bytes, err);
     }
     const uint64_t target = target_of(h, addr, bytes);
+    if (magic == MAGIC_KPACK)
+        h->reference = target;
     if (magic == MAGIC_KPACK || (target == 0 && !h->object->is_linked))
         return DEVIMG_OK; /* before the link of -fgpu-rdc, the bundle is another object's */
     struct wrapper *added = DVI_ADD(&h->wrappers);
@@ -222,6 +226,26 @@ static enum devimg_status walk_fatbin(struct hip *h, const struct dvi_section *s
     }
 }
 
+static enum devimg_status read_reference(struct hip *h, const struct dvi_section *section,
+                                         struct devimg_error *err)
+{
+    h->reference_read = true;
+    return dvi_kpack_reference(section->data, h->found, err);
+}
+
+/* By its section, which Windows calls otherwise, or by a wrapper. */
+static enum devimg_status read_references(struct hip *h, struct devimg_error *err)
+{
+    DVI_TRY(each_section(h, ".rocm_kpack_ref", read_reference, err));
+    if (!h->reference_read)
+        DVI_TRY(each_section(h, ".kpackrf", read_reference, err));
+    if (h->reference_read || h->reference == 0)
+        return DEVIMG_OK;
+    const enum devimg_status status =
+        dvi_kpack_reference(dvi_object_from(h->object, h->reference), h->found, err);
+    return dvi_found_damage(h->found, status, err);
+}
+
 static enum devimg_status walk_object(struct dvi_object *object, struct dvi_claims *claims,
                                       struct dvi_found *found, struct devimg_error *err)
 {
@@ -236,6 +260,8 @@ static enum devimg_status walk_object(struct dvi_object *object, struct dvi_clai
         status = dvi_fail_memory(err, object->file.source);
     if (status == DEVIMG_OK)
         status = each_section(&h, fatbin_name, walk_fatbin, err);
+    if (status == DEVIMG_OK)
+        status = read_references(&h, err);
     if (status == DEVIMG_OK && h.all_seen && !object->pointers_partial && object->pointer_size == 8)
         status = say_lost(&h, err);
     DVI_LIST_FREE(&h.wrappers);

@@ -92,6 +92,22 @@ bool dvi_is_generic_ir(const struct dvi_check *check, const struct devimg_module
     return false;
 }
 
+enum devimg_status dvi_say_elsewhere(struct dvi_check *check, bool *said, struct devimg_error *err)
+{
+    for (uint32_t i = 0; i < check->in->record_count; i++) {
+        const struct devimg_record *record = check->in->records[i];
+        if (record->elsewhere_count == 0)
+            continue;
+        struct devimg_finding f = dvi_finding_of(DEVIMG_ERROR, "elsewhere", i);
+        f.message = dvi_message(check, "device code in another file, which was not read: %s",
+                                record->elsewhere[0]);
+        f.hint = "check that file as well: it is followed where it lies in the folder of this one";
+        *said = true;
+        DVI_TRY(dvi_say(check, &f, err));
+    }
+    return DEVIMG_OK;
+}
+
 enum devimg_offload dvi_offload_of(const struct dvi_check *check, const struct devimg_module *module)
 {
     return module->image_count > 0 ? check->in->images[module->images[0]]->offload

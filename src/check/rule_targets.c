@@ -280,6 +280,9 @@ static enum devimg_status run_modules(struct state *s, struct devimg_error *err)
     const struct dvi_check_input *in = s->check->in;
     const uint32_t file = in->record_count > 0 ? 0 : DEVIMG_NONE;
     bool any_covered = false, said = false;
+    DVI_TRY(dvi_say_elsewhere(s->check, &said, err));
+    if (in->image_count == 0 && said)
+        return DEVIMG_OK;
     if (in->image_count == 0 && dvi_is_partly_read(s->check))
         return say_no_code(s->check, file,
                            "no device code could be read, and the policy asks for targets",

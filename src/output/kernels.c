@@ -177,7 +177,7 @@ static void print_counts(struct dvi_output *out, const struct devimg_file *file)
     uint32_t unknown = 0;
     const char *why = why_unknown(file, &unknown);
     if (devimg_image_count(file) == 0)
-        fputs("no device code", out->file);
+        dvi_print_nothing(out->file, file);
     else if (count == 0 && unknown == 0)
         fputs("no kernels", out->file);
     else if (count == 0)

@@ -75,6 +75,10 @@ void dvi_json_record_head(struct dvi_json *j, const char *path, const struct dev
         devimg_record_status_name(record != NULL ? record->status : DEVIMG_RECORD_UNREADABLE));
     if (record != NULL)
         dvi_json_index(j, "descriptors", record->descriptor_count);
+    dvi_json_array(j, "elsewhere", DVI_JSON_ONE_LINE);
+    for (uint32_t i = 0; record != NULL && i < record->elsewhere_count; i++)
+        dvi_json_text(j, NULL, record->elsewhere[i]);
+    dvi_json_end(j);
 }
 
 void dvi_json_sizes(struct dvi_json *j, const char *key, uint32_t sizes)
