@@ -198,7 +198,7 @@ struct devimg_image {
     uint32_t capability_count;
     const char *const *extensions; /**< SPIR-V: texts of OpExtension */
     uint32_t extension_count;
-    const char *note; /**< one line a reader should know, or NULL */
+    const char *note;       /**< one line a reader should know, or NULL */
     uint64_t bundle_offset; /**< in the record's file: of the compressed bundle that it lies in,
                                  together with others; DEVIMG_UNKNOWN: in none */
     uint64_t bundle_size;   /**< stored bytes of that bundle; DEVIMG_UNKNOWN */
@@ -240,8 +240,8 @@ struct devimg_kernel {
     uint64_t slm_size;                /**< bytes a work-group shares */
     uint64_t scratch_size;            /**< largest buffer of a hardware thread, bytes; 0: none */
     uint64_t barrier_count;
-    uint32_t features;  /**< bits of devimg_feature that the image states */
-    int features_known; /**< 0: the image's format does not say */
+    uint32_t features;               /**< bits of devimg_feature that the image states */
+    int features_known;              /**< 0: the image's format does not say */
     uint64_t sgpr_count, agpr_count; /**< AMD: scalar and accumulation registers */
     uint64_t vgpr_spill_count, sgpr_spill_count; /**< AMD: registers spilled, as the image counts */
     uint64_t kernarg_size; /**< AMD: bytes of the arguments, hidden ones included */

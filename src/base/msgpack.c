@@ -143,9 +143,10 @@ enum devimg_status dvi_msgpack_expect(struct dvi_cursor *c, enum dvi_msgpack_typ
                                       const char *what, struct dvi_msgpack_item *out,
                                       struct devimg_error *err)
 {
-    static const char *const names[] = { "nil",  "a truth value", "a number", "a negative number",
-                                         "a float", "a text",     "bytes",    "an array",
-                                         "a map" };
+    static const char *const names[] = {
+        "nil",   "a truth value", "a number", "a negative number", "a float", "a text",
+        "bytes", "an array",      "a map"
+    };
     DVI_TRY(dvi_msgpack_next(c, out, err));
     if (out->type != type)
         return dvi_fail(err, DEVIMG_MALFORMED, c->view, out->at, "%s is %s, not %s", what,

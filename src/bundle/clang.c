@@ -234,8 +234,7 @@ static enum devimg_status walk_packed(const struct dvi_placed *outer, struct dvi
         return dvi_fail(err, DEVIMG_MALFORMED, data, 0,
                         "compressed bundle of method %u: its data are %s zstd frame",
                         (unsigned)p.method, p.method == METHOD_ZSTD ? "no" : "a");
-    const enum devimg_status status =
-        found->inflate(found, data, p.inflated, &inside.bytes, err);
+    const enum devimg_status status = found->inflate(found, data, p.inflated, &inside.bytes, err);
     if (status != DEVIMG_OK)
         return status == DEVIMG_END ? DEVIMG_OK : status; /* END: why is said */
     DVI_TRY(dvi_found_damage(found, check_hash(&p, stored, inside.bytes, err), err));

@@ -42,7 +42,7 @@ struct hip {
     DVI_LIST(struct wrapper) wrappers; /* sorted by target */
     uint64_t reference;                /* what a wrapper of a kpack names; 0: none does */
     bool reference_read;
-    bool all_seen;                     /* there is no wrapper that could not be read */
+    bool all_seen; /* there is no wrapper that could not be read */
     unsigned damaged_left;
 };
 

@@ -32,11 +32,11 @@ struct blob {
 struct pack {
     const struct dvi_placed *outer;
     struct dvi_found *found;
-    struct dvi_view toc;                    /* the whole map */
-    uint64_t binaries_at, blobs_at;         /* of values in it; 0: not there */
-    uint64_t zstd_offset, zstd_size;        /* DEVIMG_UNKNOWN: not there */
-    struct dvi_view scheme;                 /* empty: not there, as "none" */
-    DVI_LIST(struct blob) blobs;            /* by ordinal */
+    struct dvi_view toc;             /* the whole map */
+    uint64_t binaries_at, blobs_at;  /* of values in it; 0: not there */
+    uint64_t zstd_offset, zstd_size; /* DEVIMG_UNKNOWN: not there */
+    struct dvi_view scheme;          /* empty: not there, as "none" */
+    DVI_LIST(struct blob) blobs;     /* by ordinal */
 };
 
 static bool match(struct dvi_view v)
@@ -57,8 +57,8 @@ static enum devimg_status find_values(struct pack *p, struct devimg_error *err)
             DVI_TRY(dvi_msgpack_expect(&c, DVI_MSGPACK_TEXT, "compression_scheme", &value, err));
             p->scheme = value.bytes;
         } else if (dvi_equals(key.bytes, "zstd_offset") || dvi_equals(key.bytes, "zstd_size")) {
-            DVI_TRY(dvi_msgpack_expect(&c, DVI_MSGPACK_UINT, "offset or size of frames", &value,
-                                       err));
+            DVI_TRY(
+                dvi_msgpack_expect(&c, DVI_MSGPACK_UINT, "offset or size of frames", &value, err));
             *(dvi_equals(key.bytes, "zstd_size") ? &p->zstd_size : &p->zstd_offset) = value.number;
         } else {
             if (dvi_equals(key.bytes, "toc"))
@@ -123,8 +123,10 @@ static enum devimg_status read_frames(struct pack *p, struct devimg_error *err)
     enum { SIZE = 4 };
     struct dvi_view all = { 0 };
     if (p->zstd_offset == DEVIMG_UNKNOWN || p->zstd_size == DEVIMG_UNKNOWN)
-        return dvi_fail(err, DEVIMG_MALFORMED, p->toc, 0, "kpack that says nowhere where its frames are");
-    DVI_TRY(dvi_slice(p->outer->bytes, p->zstd_offset, p->zstd_size, "frames of a kpack", &all, err));
+        return dvi_fail(err, DEVIMG_MALFORMED, p->toc, 0,
+                        "kpack that says nowhere where its frames are");
+    DVI_TRY(
+        dvi_slice(p->outer->bytes, p->zstd_offset, p->zstd_size, "frames of a kpack", &all, err));
     struct dvi_cursor c = dvi_cursor_at(all, 0);
     const uint64_t count = dvi_le32(&c), most = dvi_left(&c) / SIZE;
     if (count > most)
@@ -155,8 +157,8 @@ static enum devimg_status found_code(struct pack *p, struct dvi_view binary, str
         return dvi_fail(err, DEVIMG_MALFORMED, arch, 0,
                         "kpack entry of number %" PRIu64 ": it holds %zu", ordinal, p->blobs.count);
     const struct blob *blob = &p->blobs.items[ordinal];
-    DVI_TRY(dvi_slice(p->outer->bytes, blob->offset, blob->size, "code in a kpack", &image.bytes,
-                      err));
+    DVI_TRY(
+        dvi_slice(p->outer->bytes, blob->offset, blob->size, "code in a kpack", &image.bytes, err));
     image.bundle = "kpack";
     image.offload = DEVIMG_OFFLOAD_HIP;
     DVI_TRY(dvi_found_label(p->found, binary, "binary of a kpack", &image.entry_id, err));
@@ -183,8 +185,7 @@ static enum devimg_status read_binaries(struct pack *p, struct devimg_error *err
             DVI_TRY(read_numbers(&c, "entry of a kpack", keys, out, 1, err));
             if (!is_of(binary.bytes, p->outer->code_of))
                 continue;
-            const enum devimg_status status =
-                found_code(p, binary.bytes, arch.bytes, ordinal, err);
+            const enum devimg_status status = found_code(p, binary.bytes, arch.bytes, ordinal, err);
             DVI_TRY(dvi_found_damage(p->found, status, err));
         }
     }

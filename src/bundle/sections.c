@@ -210,10 +210,9 @@ static bool holds_images(const struct dvi_object *object, const struct dvi_secti
            (object->kind == DEVIMG_KIND_ELF && section->type == (uint32_t)SHT_LLVM_OFFLOADING);
 }
 
-static enum devimg_status walk_section(struct dvi_object *object,
-                                       const struct dvi_section *section, const struct label *label,
-                                       struct dvi_claims *claims, struct dvi_found *found,
-                                       struct devimg_error *err)
+static enum devimg_status walk_section(struct dvi_object *object, const struct dvi_section *section,
+                                       const struct label *label, struct dvi_claims *claims,
+                                       struct dvi_found *found, struct devimg_error *err)
 {
     const bool is_bundle = label->is_bundle || label->is_target;
     struct walk w = { .object = object,

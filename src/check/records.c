@@ -108,7 +108,8 @@ enum devimg_status dvi_say_elsewhere(struct dvi_check *check, bool *said, struct
     return DEVIMG_OK;
 }
 
-enum devimg_offload dvi_offload_of(const struct dvi_check *check, const struct devimg_module *module)
+enum devimg_offload dvi_offload_of(const struct dvi_check *check,
+                                   const struct devimg_module *module)
 {
     return module->image_count > 0 ? check->in->images[module->images[0]]->offload
                                    : DEVIMG_OFFLOAD_UNKNOWN;

@@ -28,10 +28,11 @@ static enum devimg_status say_not_registered(struct dvi_check *check, uint32_t i
     f.message = dvi_message(check, "the %s does not register this image%s%s",
                             is_object ? "object" : "program", image->note != NULL ? ": " : "",
                             image->note != NULL ? image->note : "");
-    f.hint = image->offload == DEVIMG_OFFLOAD_HIP
-                 ? "keep the object that holds .hipFatBinSegment: its constructor registers the code"
-                 : "link with the SYCL driver (-fsycl), or keep the object that holds the "
-                   "descriptor";
+    f.hint =
+        image->offload == DEVIMG_OFFLOAD_HIP
+            ? "keep the object that holds .hipFatBinSegment: its constructor registers the code"
+            : "link with the SYCL driver (-fsycl), or keep the object that holds the "
+              "descriptor";
     return dvi_say(check, &f, err);
 }
 

@@ -81,8 +81,8 @@ static enum devimg_status say_gap(struct state *s, uint32_t index, const struct 
     return dvi_say(s->check, &f, err);
 }
 
-static enum devimg_status say_missing(struct state *s, uint32_t index, bool has_native,
-                                      size_t at, struct devimg_error *err)
+static enum devimg_status say_missing(struct state *s, uint32_t index, bool has_native, size_t at,
+                                      struct devimg_error *err)
 {
     const struct devimg_module *module = s->check->in->modules[index];
     const struct devimg_target *target = s->check->targets[at].row;

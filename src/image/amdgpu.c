@@ -140,8 +140,7 @@ static enum devimg_status take_target(struct dvi_view isa, struct dvi_arena *are
 }
 
 static enum devimg_status read_metadata_facts(struct dvi_view metadata, struct dvi_arena *arena,
-                                              struct dvi_image_facts *out,
-                                              struct devimg_error *err)
+                                              struct dvi_image_facts *out, struct devimg_error *err)
 {
     struct dvi_cursor c = dvi_cursor_at(metadata, 0);
     struct dvi_msgpack_item map = { 0 }, key = { 0 }, value = { 0 };
@@ -192,15 +191,15 @@ static enum devimg_status take_v2_note(void *context, const struct note *note,
         return dvi_fail(err, DEVIMG_MALFORMED, note->data, 4,
                         "AMDGPU note 3: no processor %" PRIu32 ".%" PRIu32 ".%" PRIu32, major,
                         minor, stepping);
-    v2->out->target = dvi_arena_format(v2->arena, "gfx%" PRIu32 "%" PRIx32 "%" PRIx32, major,
-                                       minor, stepping);
+    v2->out->target =
+        dvi_arena_format(v2->arena, "gfx%" PRIu32 "%" PRIx32 "%" PRIx32, major, minor, stepping);
     return v2->out->target != NULL ? DEVIMG_OK : dvi_fail_memory(err, note->data.source);
 }
 
 static void take_flags(unsigned version, uint32_t flags, struct dvi_image_facts *out)
 {
-    static const enum dvi_amd_setting settings[] = { DVI_AMD_NONE, DVI_AMD_ANY,
-                                                 DVI_AMD_OFF, DVI_AMD_ON };
+    static const enum dvi_amd_setting settings[] = { DVI_AMD_NONE, DVI_AMD_ANY, DVI_AMD_OFF,
+                                                     DVI_AMD_ON };
     if (version == 2) {
         out->xnack = (flags & 1) != 0 ? DVI_AMD_ON : DVI_AMD_OFF_IF_KNOWN;
         return;
@@ -324,8 +323,8 @@ static enum devimg_status read_kernel(struct dvi_cursor *c, struct kernels *k,
     for (uint64_t i = 0; i < map.number; i++) {
         DVI_TRY(dvi_msgpack_expect(c, DVI_MSGPACK_TEXT, "key of an AMDGPU kernel", &key, err));
         if (dvi_equals(key.bytes, ".name") || dvi_equals(key.bytes, ".symbol")) {
-            DVI_TRY(dvi_msgpack_expect(c, DVI_MSGPACK_TEXT, "name of an AMDGPU kernel", &value,
-                                       err));
+            DVI_TRY(
+                dvi_msgpack_expect(c, DVI_MSGPACK_TEXT, "name of an AMDGPU kernel", &value, err));
             *(dvi_equals(key.bytes, ".name") ? &name : &symbol) = value.bytes;
         } else {
             DVI_TRY(read_field(c, key.bytes, &numbers, err));
@@ -456,8 +455,7 @@ static enum devimg_status read_symbols(const struct dvi_device_elf *elf, struct 
         return DEVIMG_OK;
     return dvi_fail(err, DEVIMG_MALFORMED, missing->name, 0,
                     "no symbol of %zu kernel descriptor%s, the first: %.*s", count,
-                    count == 1 ? "" : "s",
-                    (int)(missing->name.size < 64 ? missing->name.size : 64),
+                    count == 1 ? "" : "s", (int)(missing->name.size < 64 ? missing->name.size : 64),
                     (const char *)missing->name.data);
 }
 

@@ -33,8 +33,8 @@ struct dvi_image_facts {
     uint32_t capability_count;
     const char *const *extensions; /* SPIR-V: OpExtension, in order */
     uint32_t extension_count;
-    const char *note; /* one line a reader should know, or NULL; in the arena or static */
-    uint64_t processor;             /* AMD: EF_AMDGPU_MACH of e_flags */
+    const char *note;   /* one line a reader should know, or NULL; in the arena or static */
+    uint64_t processor; /* AMD: EF_AMDGPU_MACH of e_flags */
     enum dvi_amd_setting sramecc, xnack; /* AMD */
 };
 

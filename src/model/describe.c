@@ -15,7 +15,7 @@ struct bytes_at_hand {
     uint64_t size;             /* of all of them */
     uint64_t inside_size;      /* of all that was found in them, together */
     bool inflated;             /* they live in the worker's buffer: offsets are not the file's */
-    enum devimg_compression packed; /* NONE, or what a whole packing of images was under */
+    enum devimg_compression packed;  /* NONE, or what a whole packing of images was under */
     uint64_t packed_at, packed_size; /* of that packing, in the file */
 };
 
@@ -292,13 +292,12 @@ static enum devimg_status name_amd(struct describing *d, struct devimg_image *im
                                           ? dvi_target_of_machine(facts->processor)
                                           : devimg_target_find(facts->target);
     const char *arch = placed->arch;
-    image->target = row != NULL                          ? amd_id(d, row, facts)
-                    : facts->target != NULL              ? facts->target
-                    : facts->processor == DEVIMG_UNKNOWN ? arch
-                                                         : dvi_arena_format(&d->worker->arena,
-                                                                            "mach0x%02x",
-                                                                            (unsigned)
-                                                                                facts->processor);
+    image->target =
+        row != NULL             ? amd_id(d, row, facts)
+        : facts->target != NULL ? facts->target
+        : facts->processor == DEVIMG_UNKNOWN
+            ? arch
+            : dvi_arena_format(&d->worker->arena, "mach0x%02x", (unsigned)facts->processor);
     if (image->target == NULL && facts->processor != DEVIMG_UNKNOWN)
         return dvi_fail_memory(err, bytes.source);
     const struct devimg_target *own = devimg_target_find(image->target);
@@ -309,8 +308,7 @@ static enum devimg_status name_amd(struct describing *d, struct devimg_image *im
                         "AMDGPU code object whose header is for %s and whose metadata is for %s",
                         own->name, stated->name);
     if (dvi_target_is_amd(own) && dvi_target_is_amd(named) &&
-        (own->machine != named->machine ||
-         (dvi_amd_settings(own) & dvi_amd_settings(named)) == 0))
+        (own->machine != named->machine || (dvi_amd_settings(own) & dvi_amd_settings(named)) == 0))
         return refuse_label(image, placed, facts, bytes, err);
     return DEVIMG_OK;
 }

@@ -30,9 +30,9 @@ struct reading {
     uint64_t stored_size; /* of its images, together */
     uint32_t damage_count;
     uint32_t record;
-    bool out_of_memory;                 /* some damage could not be kept */
+    bool out_of_memory;                    /* some damage could not be kept */
     DVI_LIST(struct reference) references; /* to files that hold its code */
-    DVI_LIST(struct dvi_placed) stored; /* in file order of discovery */
+    DVI_LIST(struct dvi_placed) stored;    /* in file order of discovery */
 };
 enum {
     MOST_DAMAGE = 10000, /* findings of one record while images are found */
@@ -349,7 +349,7 @@ static void end_record(struct reading *r)
     record->status = record->finding_count > 0 ? DEVIMG_RECORD_DAMAGED
                      : record->image_count > 0 || r->references.count > 0
                          ? DEVIMG_RECORD_OK
-                                               : DEVIMG_RECORD_NO_DEVICE_CODE;
+                         : DEVIMG_RECORD_NO_DEVICE_CODE;
     DVI_LIST_FREE(&r->stored);
     DVI_LIST_FREE(&r->references);
 }
@@ -528,8 +528,8 @@ static enum devimg_status read_kpack(struct devimg_file *file, const char *name,
     struct dvi_file other = { 0 };
     struct devimg_error unsaid = { 0 };
     const struct path path = { NULL, name };
-    enum devimg_status status = dvi_file_open_beside(
-        file->path, name, file->name, file->opts.read_whole != 0, &other, &unsaid);
+    enum devimg_status status = dvi_file_open_beside(file->path, name, file->name,
+                                                     file->opts.read_whole != 0, &other, &unsaid);
     if (status == DEVIMG_NOMEM)
         return dvi_fail_memory(err, file->name);
     if (status != DEVIMG_OK)

@@ -73,8 +73,8 @@ const struct devimg_target *dvi_target_of_id(const char *id)
                                      settings.of[i]);
     if (used == without || used >= sizeof name)
         return used == without ? row : NULL;
-    const struct dvi_target_name *found = bsearch(name, dvi_target_ids, dvi_target_id_count,
-                                                  sizeof *dvi_target_ids, compare_id);
+    const struct dvi_target_name *found =
+        bsearch(name, dvi_target_ids, dvi_target_id_count, sizeof *dvi_target_ids, compare_id);
     return found != NULL ? &dvi_targets[found->row] : NULL;
 }
 
@@ -97,8 +97,8 @@ static uint32_t allowed(const struct settings *settings)
     for (unsigned setting = 0; setting < DVI_AMD_SETTINGS; setting++) {
         bool fits = true;
         for (size_t i = 0; i < FEATURES; i++)
-            fits = fits && (settings->of[i] == 0 ||
-                            (settings->of[i] == '+') == ((setting >> i & 1) != 0));
+            fits = fits &&
+                   (settings->of[i] == 0 || (settings->of[i] == '+') == ((setting >> i & 1) != 0));
         bits |= fits ? 1U << setting : 0;
     }
     return bits;
