@@ -584,6 +584,12 @@ class Hip:
         status, r = self.record("list", self.file("w.bin", offload_binary(2, [("sycl", "amdgcn-amd-amdhsa", "gfx942", self.code)])))
         self.say(status == 0 and [(i["offload"], i["target"]) for i in r["images"]] == [("sycl", "gfx942")], "SYCL code for AMD", r)
 
+    def intel(self):
+        """Code for Intel GPUs states nothing of what only AMD code has."""
+        _, r = self.record("kernels", os.path.join(self.amd, "..", "intel", "lib_spill.so"))
+        names = ("sgpr_count", "agpr_count", "vgpr_spill_count", "sgpr_spill_count", "kernarg_size")
+        self.say(r["kernels"] and {k[n] for k in r["kernels"] for n in names} == {None}, "kernels of Intel code", r["kernels"])
+
     def tables(self):
         """llvm-readelf names the same processor for each number that it knows."""
         status, out, _ = self.build.devimg("targets", "--format", "json")
@@ -614,4 +620,5 @@ class Hip:
         self.kpacks()
         self.rules()
         self.wavefront()
+        self.intel()
         self.tables()

@@ -90,7 +90,12 @@ static void begin_kernel(struct reader *r)
                                         .code_size = DEVIMG_UNKNOWN,
                                         .registers = DEVIMG_UNKNOWN,
                                         .private_size = left_out,
-                                        .spill_size = left_out };
+                                        .spill_size = left_out,
+                                        .sgpr_count = DEVIMG_UNKNOWN,
+                                        .agpr_count = DEVIMG_UNKNOWN,
+                                        .vgpr_spill_count = DEVIMG_UNKNOWN,
+                                        .sgpr_spill_count = DEVIMG_UNKNOWN,
+                                        .kernarg_size = DEVIMG_UNKNOWN };
     r->has_name = false;
     r->simt_size = 0;
 }

@@ -307,7 +307,7 @@ static enum devimg_status name_amd(struct describing *d, struct devimg_image *im
         return dvi_fail(err, DEVIMG_MALFORMED, bytes, 48,
                         "AMDGPU code object whose header is for %s and whose metadata is for %s",
                         own->name, stated->name);
-    if (dvi_target_is_amd(own) && dvi_target_is_amd(named) &&
+    if (own != NULL && named != NULL && dvi_target_is_amd(own) && dvi_target_is_amd(named) &&
         (own->machine != named->machine || (dvi_amd_settings(own) & dvi_amd_settings(named)) == 0))
         return refuse_label(image, placed, facts, bytes, err);
     return DEVIMG_OK;
