@@ -250,6 +250,11 @@ def json_calls():
         yield ["kernels", name]
         yield ["check", "--targets", TARGETS, "--fallback", "spir64", "--compression", "required",
                "--scratch", "none", name]
+    for path in others():
+        name = os.path.relpath(path, DATA)
+        yield ["kernels", name]
+        yield ["check", "--targets", "gfx942,gfx906:xnack-", "--compression", "required", "--scratch", "none",
+               "--sub-group-sizes", "32", name]
     yield ["list", "intel/lib_aot.so", "intel/no-such-file"]
     yield ["check", "--targets", "no-such-target", "intel/lib_aot.so"]
     for pins, tests in (("pins", "full"), ("stale", "full"), ("odd", "odd")):
