@@ -42,7 +42,7 @@ static const char top[] =
 static const char ask[] =
     "/* What includes this header is linked with the device images: they lie in an object of a\n"
     " * library, which link.exe takes for this symbol alone (`devimg sycl anchor`). */\n"
-    "#if defined(_MSC_VER) && !defined(__SYCL_DEVICE_ONLY__) && !defined($P_NO_ANCHOR)\n"
+    "#if defined(_MSC_VER) && !defined(__SYCL_DEVICE_ONLY__) && !defined(DEVIMG_NO_ANCHOR)\n"
     "#ifdef _M_IX86\n"
     "#pragma comment(linker, \"/include:_$A\")\n"
     "#else\n"
