@@ -6,7 +6,7 @@
 
 Suites (each a function below): unit cli schema facts tools readelf readobj extract shapes metamorphic
 examples exports damage odd edited offload hip windows anchor detect sycltargets compile syclimages doctor header probe sycllint oclocinstall
-cmake meson hostile.
+cmake meson devicelink hostile.
 `repository` (layers, docs) needs no build and runs once. --update rewrites the expectations of the
 cli suite from what the program says; read the diff before you commit it.
 """
@@ -43,6 +43,7 @@ INTEL = os.path.join(DATA, "intel")
 sys.path.insert(0, HERE)
 import compare_facts  # noqa: E402
 from cmake_package import CMakePackage  # noqa: E402
+from device_link import DeviceLink  # noqa: E402
 from edited import Edited, section_headers  # noqa: E402
 from hip import Hip  # noqa: E402
 from hostile import Hostile  # noqa: E402
@@ -773,6 +774,14 @@ def meson(build, _):
         MesonPackage(build, ROOT, t).all()
 
 
+def devicelink(build, _):
+    """tests/device_link.py: examples/sycl-static-library, built for Windows with a stand-in for icx-cl, and elsewhere."""
+    if build.sanitized:
+        return  # other suites run the same commands; here it is the build's turn
+    with tempfile.TemporaryDirectory() as t:
+        DeviceLink(build, ROOT, t).all()
+
+
 def hostile(build, _):
     """Headers that claim the impossible: an answer in seconds, little memory, no crash."""
     limit = lambda: resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
@@ -822,8 +831,8 @@ def hostile(build, _):
 
 SUITES = [unit, cli, schema, facts, tools, readelf, readobj, extract, shapes, metamorphic, examples, exports,
           damage, odd, edited, offload, hip, windows, anchor, detect, sycltargets, compile, syclimages, doctor, header, probe,
-          sycllint, oclocinstall, cmake, meson, hostile]
-LONG = ["cmake", "meson", "doctor", "compile", "header", "probe", "damage", "shapes", "cli", "hostile", "unit"]
+          sycllint, oclocinstall, cmake, meson, devicelink, hostile]
+LONG = ["cmake", "meson", "devicelink", "doctor", "compile", "header", "probe", "damage", "shapes", "cli", "hostile", "unit"]
 
 
 def repository(results):

@@ -47,31 +47,6 @@ static uint64_t next_start(struct dvi_view v, uint64_t at)
     return v.size;
 }
 
-/* What the next link will do, or the last one has done. */
-static void tell_link(struct dvi_placed *image, const struct dvi_object *object,
-                      const struct dvi_claims *claims, bool is_loaded)
-{
-    /* a descriptor may be there and not seen: of a 32-bit host, behind lost relocations, or
-     * damaged */
-    const bool all_seen =
-        object->pointer_size == 8 && !object->pointers_partial && !claims->incomplete;
-    const bool for_link = dvi_starts_with(image->bytes, "\x10\xff\x10\xad", 4);
-    const bool bitcode = dvi_bitcode_match(image->bytes);
-    if (!object->is_linked && bitcode)
-        image->note = "bitcode in its object: the device link of the offload compiler's driver "
-                      "makes code of it, for the targets of the link line; a plain link drops it";
-    else if (!object->is_linked)
-        image->note = "still in its object: only a link by the offload compiler's driver keeps it";
-    else if (for_link && is_loaded)
-        image->note = "an offload binary in the memory of the program, for the runtime of OpenMP";
-    else if (for_link)
-        image->note = "left over in a linked file: the offload compiler's driver takes it out";
-    else
-        image->note =
-            all_seen ? "no descriptor names it" : "whether a descriptor names it is unknown";
-    image->registered = object->is_linked && !for_link && all_seen ? DEVIMG_NO : DEVIMG_MAYBE;
-}
-
 /* The words of a program that may name images by two addresses in a row: where the first of such
  * pairs leads to, sorted. */
 struct begin {
@@ -153,8 +128,44 @@ struct walk {
     struct dvi_placed outer;
     struct openmp openmp;
     bool is_loaded; /* the section is part of the running program */
+    bool is_bundle; /* of clang's bundler */
     unsigned damaged_left;
 };
+
+/* What the next link will do, or the last one has done. */
+static void tell_link(struct dvi_placed *image, const struct walk *w)
+{
+    const struct dvi_object *object = w->object;
+    /* a descriptor may be there and not seen: of a 32-bit host, behind lost relocations, or
+     * damaged */
+    const bool all_seen =
+        object->pointer_size == 8 && !object->pointers_partial && !w->claims->incomplete;
+    const bool for_link = dvi_starts_with(image->bytes, "\x10\xff\x10\xad", 4);
+    const bool bitcode = dvi_bitcode_match(image->bytes);
+    /* a device link took a copy; link.exe, which knows no such section, keeps the first */
+    const bool for_device_link =
+        object->kind == DEVIMG_KIND_PE && bitcode && w->is_bundle && w->found->descriptor_count > 0;
+    if (!object->is_linked && bitcode)
+        image->note = "bitcode in its object: the device link of the offload compiler's driver "
+                      "makes code of it, for the targets of the link line; a plain link drops it";
+    else if (!object->is_linked)
+        image->note = "still in its object: only a link by the offload compiler's driver keeps it";
+    else if (for_device_link)
+        image->note = "left over in a linked file: the device link has made images of its kind, "
+                      "and the linker keeps what they were made of";
+    else if (for_link && w->is_loaded)
+        image->note = "an offload binary in the memory of the program, for the runtime of OpenMP";
+    else if (for_link)
+        image->note = "left over in a linked file: the offload compiler's driver takes it out";
+    else
+        image->note =
+            all_seen ? "no descriptor names it" : "whether a descriptor names it is unknown";
+    image->registered =
+        object->is_linked && !for_link && !for_device_link && all_seen ? DEVIMG_NO : DEVIMG_MAYBE;
+    image->entries_known = for_device_link; /* none that a program could launch */
+    if (for_device_link && image->offload == DEVIMG_OFFLOAD_UNKNOWN) /* the section's name is cut */
+        image->offload = DEVIMG_OFFLOAD_SYCL;
+}
 
 static enum devimg_status walk_gap(struct walk *w, struct dvi_view gap, struct devimg_error *err)
 {
@@ -164,7 +175,7 @@ static enum devimg_status walk_gap(struct walk *w, struct dvi_view gap, struct d
         const bool moves = status == DEVIMG_OK && image.bytes.size > 0;
         const uint64_t next = moves ? at + image.bytes.size : next_start(gap, at);
         if (moves) {
-            tell_link(&image, w->object, w->claims, w->is_loaded);
+            tell_link(&image, w);
             if (w->is_loaded && is_named(&w->openmp, image.bytes))
                 image.registered = DEVIMG_YES;
             status = dvi_found_image(w->found, &image, err);
@@ -219,6 +230,7 @@ static enum devimg_status walk_section(struct dvi_object *object, const struct d
                       .claims = claims,
                       .found = found,
                       .is_loaded = !section->unmapped,
+                      .is_bundle = label->is_bundle,
                       .outer =
                           dvi_placed_unknown(section->data, is_bundle ? "clang-bundle" : "none"),
                       .damaged_left = MOST_DAMAGED };

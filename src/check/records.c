@@ -129,6 +129,12 @@ bool dvi_is_bundled(const struct devimg_image *image)
            (strcmp(bundle, "clang-bundle") == 0 || strcmp(bundle, "offload-binary") == 0);
 }
 
+bool dvi_is_left_over(const struct devimg_record *record, const struct devimg_image *image)
+{
+    return record->linked == DEVIMG_YES && image->format == DEVIMG_FORMAT_BITCODE &&
+           image->support && image->registered == DEVIMG_MAYBE && dvi_is_bundled(image);
+}
+
 /* What the next device link takes in and makes an image of, which it compresses itself. */
 static bool is_unfinished(const struct devimg_record *record, const struct devimg_image *image)
 {
@@ -146,7 +152,7 @@ bool dvi_is_stored_raw(const struct devimg_record *record, const struct devimg_i
     const bool host_table = image->target != NULL && strcmp(image->target, "native_cpu") == 0;
     return image->parent == DEVIMG_NONE && image->compression == DEVIMG_COMPRESSION_NONE &&
            size >= THRESHOLD && size != DEVIMG_UNKNOWN && !is_unfinished(record, image) &&
-           !whole_file && !host_table;
+           !dvi_is_left_over(record, image) && !whole_file && !host_table;
 }
 
 bool dvi_image_serves(const struct dvi_check *check, const struct devimg_image *image,

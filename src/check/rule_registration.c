@@ -105,19 +105,36 @@ static enum devimg_status say_unsure(struct dvi_check *check, uint32_t record, u
     return dvi_say(check, &f, err);
 }
 
+static enum devimg_status say_left_over(struct dvi_check *check, uint32_t record, uint32_t first,
+                                        uint32_t count, struct devimg_error *err)
+{
+    struct devimg_finding f = dvi_finding_of(DEVIMG_NOTE, "left-over", record);
+    f.image = first;
+    f.offset = check->in->images[first]->offset;
+    f.message = dvi_message(check,
+                            "%" PRIu32 " bitcode image%s, which no runtime reads: the device "
+                            "link has made images, and link.exe keeps what they were made of",
+                            count, count == 1 ? "" : "s");
+    f.hint = "nothing to do; whether every unit was in the device link, its bitcode does not tell";
+    return dvi_say(check, &f, err);
+}
+
 static enum devimg_status run_record(struct dvi_check *check, uint32_t index,
                                      struct devimg_error *err)
 {
     const struct devimg_record *record = check->in->records[index];
     uint32_t first = DEVIMG_NONE, count = 0, first_unsure = DEVIMG_NONE, unsure = 0;
+    uint32_t first_left = DEVIMG_NONE, left = 0;
     for (uint32_t i = 0; i < record->image_count; i++) {
         const uint32_t at = record->first_image + i;
         const struct devimg_image *image = check->in->images[at];
         if (image->parent == DEVIMG_NONE && image->registered == DEVIMG_NO)
             DVI_TRY(say_not_registered(check, at, err));
+        if (dvi_is_left_over(record, image) && left++ == 0)
+            first_left = at;
         if (record->linked == DEVIMG_YES && image->parent == DEVIMG_NONE &&
-            image->registered == DEVIMG_MAYBE && image->offload != DEVIMG_OFFLOAD_ACPP &&
-            unsure++ == 0)
+            !dvi_is_left_over(record, image) && image->registered == DEVIMG_MAYBE &&
+            image->offload != DEVIMG_OFFLOAD_ACPP && unsure++ == 0)
             first_unsure = at;
         if (record->linked != DEVIMG_NO)
             continue;
@@ -126,6 +143,8 @@ static enum devimg_status run_record(struct dvi_check *check, uint32_t index,
         if (dvi_is_bundled(image) && count++ == 0)
             first = at;
     }
+    if (left > 0)
+        DVI_TRY(say_left_over(check, index, first_left, left, err));
     if (unsure > 0)
         DVI_TRY(say_unsure(check, index, first_unsure, unsure, err));
     return count > 0 ? say_bundled(check, index, first, count, err) : DEVIMG_OK;
