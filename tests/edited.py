@@ -292,7 +292,23 @@ class Edited:
         status, out, err = self.build.devimg("kernels", "-q", path, seconds=20)
         self.say(status == 1, "64,000 broken images take little time", status, out[-200:], err[-200:])
 
+    def many_openmp_sections(self):
+        """Each such section is looked for among all pointers of the file; 60 000 of them may not take hours."""
+        source = self.file("many.s", b'.data\nx: .rept 300000\n.quad x\n.endr\n.section .llvm.offloading,"a"\n.quad 1, 2\n')
+        path = os.path.join(self.folder, "many.so")
+        subprocess.run(["gcc", "-shared", "-nostdlib", "-o", path, source], check=True)
+        with open(path, "rb") as f:
+            data = bytearray(f.read())
+        one = named_headers(data)[".llvm.offloading"]
+        table, count = bytes(data[section_headers(data)[0]:]), len(section_headers(data))
+        header = bytes(data[one:one + 64])
+        struct.pack_into("<Q", data, 40, len(data))
+        struct.pack_into("<H", data, 60, count + 60000)
+        status, _, err = self.build.devimg("list", self.file("many.so", bytes(data) + table[:64 * count] + 60000 * header), seconds=30)
+        self.say(status == 1, "a section of OpenMP, 60 000 times", status, err[-300:])
+
     def all(self):
+        self.many_openmp_sections()
         self.lying_section_headers()
         self.lost_relocations()
         self.zebin_without_info()

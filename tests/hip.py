@@ -446,8 +446,10 @@ class Hip:
                 ("a count that is a text", whole([kernel(name, (text(".vgpr_count"), text("1")))]), "malformed", ".vgpr_count is a text"),
                 ("a negative count", whole([kernel(name, (text(".vgpr_count"), b"\xff"))]), "malformed", "a negative number"),
                 ("fewer kernels than it counts", whole([kernel(name)], 2), "truncated", "MessagePack"),
+                ("65 notes before it", b"", "malformed", "more than 64 notes"),
                 ("a target of another vendor", b"\x81" + text("amdhsa.target") + text("nvptx64--sm_80"), "malformed", "does not start with")):
-            status, r = record(data)
+            before = [(b"x\0", 1, b"")] * 64 if title.startswith("65") else []
+            status, r = self.record("kernels", self.file("m.co", self.elf(3, 0x54c, before + [(b"AMDGPU\0", 32, data)], symbols)))
             self.found(status, r, code, said, "metadata: " + title)
             self.say([i["target"] for i in r["images"]] == ["gfx942"], "metadata leaves the target: " + title, r["images"])
         status, r = record(whole([kernel(name, (text(".symbol"), text("k.kd")))]), [("k", 2, 64)])
@@ -529,6 +531,12 @@ class Hip:
                      not any(f["code"] == "elsewhere" for f in r["findings"]), "check of kpack: " + title, status, r["findings"])
         status, r = self.record("list", self.section("home/a.so", ".rocm_kpack_ref", b"\x81\xa1x\xc0"))
         self.found(status, r, "malformed", "without kernel_name", "a reference that names nothing")
+        text = lambda s: b"\xd9" + bytes([len(s)]) + s.encode()
+        many = b"\x82" + text("kernel_name") + text("a") + text("kpack_search_paths") + b"\xdc\0\x41" + 65 * text("p.kpack")
+        status, r = self.record("list", self.section("home/a.so", ".rocm_kpack_ref", many))
+        self.found(status, r, "malformed", "65 paths: at most 64", "a reference with too many paths")
+        status, r = self.record("check", self.section("home/a.so", ".rocm_kpack_ref", self.reference("a", "x.kpack", "y.kpack")), "--targets", "gfx942")
+        self.say(any("not read: x.kpack and 1 more" in f["message"] for f in r["findings"]), "check counts the files that are missing", status, r)
         # a wrapper of the other magic names the reference, in a program without section names
         whole = bytearray(self.fixture("two_bundles_plain.so"))
         text = subprocess.run(["llvm-readelf-19", "-SW", os.path.join(self.amd, "two_bundles_plain.so")], stdout=subprocess.PIPE, check=True).stdout.decode()

@@ -127,18 +127,12 @@ static enum devimg_status each_section(struct hip *h, const char *name,
 /* Mark the wrappers of the bundle at `addr`; false: none names it. */
 static bool take_wrapper(struct hip *h, uint64_t addr)
 {
-    size_t low = 0, high = h->wrappers.count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (h->wrappers.items[middle].target < addr)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    const size_t first = low;
-    for (; low < h->wrappers.count && h->wrappers.items[low].target == addr; low++)
-        h->wrappers.items[low].used = true;
-    return low > first;
+    const size_t first = dvi_first_from_addr(h->wrappers.items, h->wrappers.count,
+                                             sizeof *h->wrappers.items, addr);
+    size_t i = first;
+    for (; i < h->wrappers.count && h->wrappers.items[i].target == addr; i++)
+        h->wrappers.items[i].used = true;
+    return i > first;
 }
 
 /* A wrapper that names no bundle of the section: the runtime would read what stands there. */

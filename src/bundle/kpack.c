@@ -254,7 +254,11 @@ enum devimg_status dvi_kpack_reference(struct dvi_view v, struct dvi_found *foun
                         name == NULL ? "kernel_name" : "kpack_search_paths");
     struct dvi_cursor paths = dvi_cursor_at(v, paths_at);
     DVI_TRY(dvi_msgpack_expect(&paths, DVI_MSGPACK_ARRAY, "kpack_search_paths", &map, err));
-    for (uint64_t i = 0; i < map.number && i < MOST_PATHS; i++) {
+    if (map.number > MOST_PATHS)
+        return dvi_fail(err, DEVIMG_MALFORMED, v, map.at,
+                        "reference to a kpack with %" PRIu64 " paths: at most %d are followed",
+                        map.number, (int)MOST_PATHS);
+    for (uint64_t i = 0; i < map.number; i++) {
         const char *path = NULL;
         DVI_TRY(dvi_msgpack_expect(&paths, DVI_MSGPACK_TEXT, "path to a kpack", &value, err));
         DVI_TRY(dvi_found_label(found, value.bytes, "path to a kpack", &path, err));

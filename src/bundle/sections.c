@@ -92,6 +92,9 @@ static enum devimg_status read_openmp(struct openmp *o, struct dvi_object *objec
     if (object->pointer_size != 8)
         return DEVIMG_OK;
     DVI_TRY(dvi_object_pointers(object, err));
+    /* a file may have any number of such sections, and all pointers are looked at for each */
+    if (!dvi_claims_charge(claims, (uint64_t)object->pointer_count * object->pointer_size))
+        return DEVIMG_OK;
     for (size_t i = 1; i < object->pointer_count; i++) {
         const struct dvi_pointer *p = &object->pointers[i - 1];
         if (p[1].addr == p->addr + 8 && p->value != DVI_EXTERNAL && p[1].value != DVI_EXTERNAL)
@@ -108,15 +111,9 @@ static enum devimg_status read_openmp(struct openmp *o, struct dvi_object *objec
 static bool is_named(const struct openmp *o, struct dvi_view bytes)
 {
     const uint64_t begin = o->in->addr + (bytes.offset - o->in->data.offset);
-    size_t low = 0, high = o->begins.count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (o->begins.items[middle].addr < begin)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < o->begins.count && o->begins.items[low].addr - begin < bytes.size;
+    const size_t i =
+        dvi_first_from_addr(o->begins.items, o->begins.count, sizeof *o->begins.items, begin);
+    return i < o->begins.count && o->begins.items[i].addr - begin < bytes.size;
 }
 
 /* A section under way. Reading what looks like an image may go on to the end of the section before

@@ -99,8 +99,10 @@ enum devimg_status dvi_say_elsewhere(struct dvi_check *check, bool *said, struct
         if (record->elsewhere_count == 0)
             continue;
         struct devimg_finding f = dvi_finding_of(DEVIMG_ERROR, "elsewhere", i);
-        f.message = dvi_message(check, "device code in another file, which was not read: %s",
-                                record->elsewhere[0]);
+        const uint32_t others = record->elsewhere_count - 1;
+        const char *more = others > 0 ? dvi_message(check, " and %" PRIu32 " more", others) : "";
+        f.message = dvi_message(check, "device code in another file, which was not read: %s%s",
+                                record->elsewhere[0], more != NULL ? more : "");
         f.hint = "check that file as well: it is followed where it lies in the folder of this one";
         *said = true;
         DVI_TRY(dvi_say(check, &f, err));

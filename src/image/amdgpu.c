@@ -77,7 +77,10 @@ static enum devimg_status each_note(const struct dvi_device_elf *elf,
         if (section.type != SECTION_NOTE)
             continue;
         struct dvi_cursor c = dvi_cursor_at(section.data, 0);
-        while (left-- > 0 && dvi_left(&c) > 0) {
+        while (dvi_left(&c) > 0) {
+            if (left-- == 0)
+                return dvi_fail(err, DEVIMG_MALFORMED, section.data, c.at,
+                                "more than %d notes: that many are read", (int)MOST_NOTES);
             const uint32_t owner_size = dvi_le32(&c), size = dvi_le32(&c);
             struct note note = { .type = dvi_le32(&c) };
             note.owner = dvi_take(&c, owner_size);
@@ -126,8 +129,9 @@ static enum devimg_status take_target(struct dvi_view isa, struct dvi_arena *are
     enum { MOST = 64 };
     size_t at = sizeof triple - 1;
     if (!dvi_starts_with(isa, triple, at))
-        return dvi_fail(err, DEVIMG_MALFORMED, isa, 0, "AMDGPU target that does not start with %s-",
-                        triple);
+        return dvi_fail(err, DEVIMG_MALFORMED, isa, 0,
+                        "AMDGPU target \"%.*s\" that does not start with %s",
+                        (int)(isa.size < MOST ? isa.size : MOST), (const char *)isa.data, triple);
     while (at < isa.size && isa.data[at] != '-')
         at++;
     const struct dvi_view name = dvi_from(isa, at + 1);
