@@ -15,6 +15,7 @@ import zlib
 
 import yaml
 
+from made import Made
 from offload import offload_binary, zstd
 
 READELF = shutil.which("llvm-readelf-19")
@@ -116,39 +117,14 @@ def images_of(data, base=0):
     return out
 
 
-class Hip:
+class Hip(Made):
+    NAME = "hip"
+
     def __init__(self, build, data, folder):
-        self.build, self.folder = build, folder
-        self.amd, self.llvm, self.host = (os.path.join(data, n) for n in ("amd", "llvm", "host"))
+        self.amd, self.llvm = os.path.join(data, "amd"), os.path.join(data, "llvm")
+        super().__init__(build, self.amd, os.path.join(data, "host"), folder)
         self.code = self.fixture("gfx942.co")
         self.others = {i["entry_id"].split("--")[1]: i["code"] for i in images_of(self.fixture("plain.bundle"))}
-
-    def fixture(self, name):
-        with open(os.path.join(self.amd, name), "rb") as f:
-            return f.read()
-
-    def file(self, name, data):
-        path = os.path.join(self.folder, name)
-        with open(path, "wb") as f:
-            f.write(data)
-        return path
-
-    def section(self, name, section, data):
-        """An object with such a section."""
-        body, path = self.file(name + ".body", data), os.path.join(self.folder, name)
-        subprocess.run(["objcopy", "--add-section", section + "=" + body, os.path.join(self.host, "empty.o"), path],
-                       check=True)
-        return path
-
-    def record(self, *args):
-        status, out, err = self.build.devimg(*args, "--format", "json", seconds=30)
-        files = json.loads(out)["files"] if out else []
-        return status, files[0] if files else {"images": [], "kernels": [], "modules": [],
-                                               "findings": [{"message": err.decode(errors="replace"), "code": "",
-                                                             "rule": ""}]}
-
-    def say(self, good, name, *found):
-        self.build.say(bool(good), "hip: " + name, "found " + repr(found)[:3000])
 
     def found(self, status, record, code, text, name):
         self.say(status == 1 and any(f["code"] == code and text in f["message"] for f in record["findings"]), name,
@@ -207,7 +183,7 @@ class Hip:
 
     # --- fixtures ---
 
-    def fixtures(self):
+    def every_fixture(self):
         for name in ("plain.bundle", "v1_zlib.ccob", "concat_v3_plain_v2.hipfb"):
             self.compare(name, os.path.join(self.amd, name), images_of(self.fixture(name)))
         for name in ("ccob_v2.o", "co4.o", "generic_co6.o", "two_bundles_plain.so", "win.obj", "win.dll"):
@@ -276,7 +252,7 @@ class Hip:
         parts = [one, packed_bundle(1, "zstd", two), stored, packed_bundle(1, "zlib", one), two, packed_bundle(2, "zstd", one)]
         for align in (4096, 16):
             data = b"".join(p + bytes(-len(p) % align) for p in parts)
-            path = self.section("many.o", ".hip_fatbin", data)
+            path = self.object("many.o", ".hip_fatbin", data)
             body, at = self.fatbin(path)
             self.say(body == data and stored.count(PLAIN) == 2 and len(images_of(data, at)) == 6, "what is made is as meant")
             self.compare("six bundles at %d" % align, path, images_of(data, at))
@@ -308,10 +284,10 @@ class Hip:
             if name == "cut header":  # behind it would stand what follows
                 continue
             whole = data + bytes(-len(data) % 4096) + good
-            status, r = self.record("list", self.section("bad.o", ".hip_fatbin", whole))
+            status, r = self.record("list", self.object("bad.o", ".hip_fatbin", whole))
             self.found(status, r, code, text, "damage in a section: " + name)
             self.say("gfx942" in [i["target"] for i in r["images"]], "damage leaves the next bundle: " + name, r["images"])
-        status, r = self.record("list", self.section("text.o", ".hip_fatbin", b"no bundle" + bytes(5000) + good))
+        status, r = self.record("list", self.object("text.o", ".hip_fatbin", b"no bundle" + bytes(5000) + good))
         self.found(status, r, "malformed", "start no clang offload bundle", "bytes that start no bundle")
         status, r = self.record("list", self.file("zeros", packed_bundle(2, "zlib", bytes(2000) + good)), "--max-inflated-size", "1000")
         self.found(status, r, "limit", "max-inflated-size", "a limit on what is inflated")
@@ -344,7 +320,7 @@ class Hip:
         status, r = self.record("list", self.file("w.so", d))
         self.found(status, r, "malformed", "58585858", "a wrapper of another magic")
         self.say([i["registered"] for i in r["images"]] == [None] * 4 + [True], "what a wrapper of another magic leaves", r["images"])
-        status, r = self.record("list", self.section("rdc.o", ".hip_fatbin", self.fixture("plain.bundle")))
+        status, r = self.record("list", self.object("rdc.o", ".hip_fatbin", self.fixture("plain.bundle")))
         self.say(status == 0 and [i["registered"] for i in r["images"]] == [None, None], "an object without wrappers", r["images"])
 
     def labels(self):
@@ -518,7 +494,7 @@ class Hip:
                 ("up and a target", ["../.kpack/x_@GFXARCH@.kpack"], [], ["../.kpack/x_@GFXARCH@.kpack"]), ("a link", ["link.kpack"], [], ["link.kpack"]),
                 ("over a link", ["linked/x_gfx942.kpack"], [], ["linked/x_gfx942.kpack"]), ("no kpack", ["text.kpack"], [], ["text.kpack"])):
             for section in (".rocm_kpack_ref", ".kpackrf"):
-                path = self.section("home/a.so", section, self.reference("lib/a.so", *paths))
+                path = self.object("home/a.so", section, self.reference("lib/a.so", *paths))
                 status, out, _ = self.build.devimg("list", path, "--format", "json")
                 files = json.loads(out)["files"]
                 self.say(status == 0 and [i["target"] for r in files for i in r["images"]] == targets and files[0]["elsewhere"] == elsewhere and
@@ -529,13 +505,13 @@ class Hip:
             status, r = self.record("check", path, "--targets", "gfx942")
             self.say(status == 1 and any(f["code"] == "elsewhere" for f in r["findings"]) if elsewhere else
                      not any(f["code"] == "elsewhere" for f in r["findings"]), "check of kpack: " + title, status, r["findings"])
-        status, r = self.record("list", self.section("home/a.so", ".rocm_kpack_ref", b"\x81\xa1x\xc0"))
+        status, r = self.record("list", self.object("home/a.so", ".rocm_kpack_ref", b"\x81\xa1x\xc0"))
         self.found(status, r, "malformed", "without kernel_name", "a reference that names nothing")
         text = lambda s: b"\xd9" + bytes([len(s)]) + s.encode()
         many = b"\x82" + text("kernel_name") + text("a") + text("kpack_search_paths") + b"\xdc\0\x41" + 65 * text("p.kpack")
-        status, r = self.record("list", self.section("home/a.so", ".rocm_kpack_ref", many))
+        status, r = self.record("list", self.object("home/a.so", ".rocm_kpack_ref", many))
         self.found(status, r, "malformed", "65 paths: at most 64", "a reference with too many paths")
-        status, r = self.record("check", self.section("home/a.so", ".rocm_kpack_ref", self.reference("a", "x.kpack", "y.kpack")), "--targets", "gfx942")
+        status, r = self.record("check", self.object("home/a.so", ".rocm_kpack_ref", self.reference("a", "x.kpack", "y.kpack")), "--targets", "gfx942")
         self.say(any("not read: x.kpack and 1 more" in f["message"] for f in r["findings"]), "check counts the files that are missing", status, r)
         # a wrapper of the other magic names the reference, in a program without section names
         whole = bytearray(self.fixture("two_bundles_plain.so"))
@@ -615,7 +591,7 @@ class Hip:
         self.say(status == 0 and named >= 50, "numbers that llvm-readelf knows", named)
 
     def all(self):
-        self.fixtures()
+        self.every_fixture()
         self.listed()
         self.llvm_fixtures()
         self.many()
