@@ -127,8 +127,8 @@ static enum devimg_status each_section(struct hip *h, const char *name,
 /* Mark the wrappers of the bundle at `addr`; false: none names it. */
 static bool take_wrapper(struct hip *h, uint64_t addr)
 {
-    const size_t first = dvi_first_from_addr(h->wrappers.items, h->wrappers.count,
-                                             sizeof *h->wrappers.items, addr);
+    const size_t first =
+        dvi_first_from_addr(h->wrappers.items, h->wrappers.count, sizeof *h->wrappers.items, addr);
     size_t i = first;
     for (; i < h->wrappers.count && h->wrappers.items[i].target == addr; i++)
         h->wrappers.items[i].used = true;
