@@ -115,6 +115,8 @@ static enum dvi_exit run(struct dvi_line *line)
                          dvi_line_text(line, PREFIX, ""));
     if (dvi_line_has(line, STAGE1) && !dvi_line_has(line, GATE_ONLY))
         return dvi_usage(line->command, "--stage1 goes with --gate-only");
+    if (dvi_line_has(line, GPUS) && dvi_line_has(line, GATE_ONLY))
+        return dvi_usage(line->command, "--gate-only asks no sycl-ls: --gpus has nothing to add");
     enum dvi_exit ended = DVI_EXIT_UNREADABLE;
     enum devimg_status status = take_targets(line, &d, &err);
     const bool is_refused = status == DEVIMG_MALFORMED || status == DEVIMG_LIMIT;

@@ -5,10 +5,11 @@
 
 #include "base/names.h"
 #include "cli/options.h"
+#include "edit/anchor.h"
 #include "output/sycl.h"
 #include "sycl/header.h"
 
-enum { OUTPUT = DVI_OPTION_OWN, TARGETS, CHECK, PREFIX, NAMESPACE };
+enum { OUTPUT = DVI_OPTION_OWN, TARGETS, CHECK, PREFIX, NAMESPACE, ANCHOR };
 
 /* clang-format off */
 static const struct dvi_option options[] = {
@@ -22,6 +23,8 @@ static const struct dvi_option options[] = {
       "of the macros (default DEVIMG)", NULL },
     { NAMESPACE, "namespace", 0, DVI_VALUE_WORD, "NAME",
       "of the templates, A::B too (default: the prefix in lower case)", NULL },
+    { ANCHOR, "anchor", 0, DVI_VALUE_WORD, "SYMBOL",
+      "Windows: tell link.exe to include this symbol, which devimg sycl anchor adds", NULL },
     { DVI_OPTION_QUIET, "quiet", 'q', DVI_VALUE_NONE, NULL,
       "with -o or --check: nothing but what is wrong", NULL },
 };
@@ -80,6 +83,12 @@ static enum dvi_exit run_asked(struct dvi_line *line)
     if (!dvi_is_namespace(asked.space))
         return dvi_usage(line->command, "--namespace %s: expected identifiers with :: between",
                          asked.space);
+    asked.anchor = dvi_line_text(line, ANCHOR, NULL);
+    if (asked.anchor != NULL &&
+        !(dvi_is_identifier(asked.anchor) && dvi_is_anchor_name(asked.anchor)))
+        return dvi_usage(line->command,
+                         "--anchor %.80s: expected an identifier of %d to %d characters",
+                         asked.anchor, (int)DVI_ANCHOR_LEAST, (int)DVI_ANCHOR_MOST);
     asked.lists = dvi_line_texts(line, TARGETS, "default-intel", &asked.count);
     return asked.lists != NULL ? make(line, &asked) : DVI_EXIT_UNREADABLE;
 }
@@ -110,6 +119,8 @@ const struct dvi_command dvi_command_sycl_header = {
         "the check and the attribute around a kernel; DEVIMG_CHECK_SUB_GROUP_SIZE(N) the check "
         "alone. It needs C++17 and compiles with DPC++ (icpx), clang++, g++ and nvcc; C and OpenCL C "
         "get the macros. For AdaptiveCpp the attribute is empty, the template checks.\n\n"
+        "With --anchor, a unit that includes it asks link.exe for that symbol, and so for the object "
+        "with the device images: see devimg sycl anchor.\n\n"
         "A file that would not change is left as it is; one that devimg did not write is never "
         "replaced.",
     .options = options,
@@ -125,6 +136,8 @@ const struct dvi_command dvi_command_sycl_header = {
         "devimg sycl header -o include/devimg_sycl.h\tFor the 19 default Intel GPUs: 16 and 32.\n"
         "devimg sycl header --targets tgllp,dg2-g10 --prefix FOO -o foo_sycl.h\t"
         "FOO_SUB_GROUP_SIZE(N), with 8 as well.\n"
+        "devimg sycl header --anchor foo_sycl_images -o foo_sycl.h\t"
+        "For a static library on Windows.\n"
         "devimg sycl header --check include/devimg_sycl.h\tFor CI: is the header still that of the "
         "list?\n",
     .run = run,
