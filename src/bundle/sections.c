@@ -22,6 +22,7 @@
  */
 #include "bundle/bundle.h"
 #include "object/bitcode.h"
+#include "object/magic.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -137,7 +138,7 @@ static void tell_link(struct dvi_placed *image, const struct walk *w)
      * damaged */
     const bool all_seen =
         object->pointer_size == 8 && !object->pointers_partial && !w->claims->incomplete;
-    const bool for_link = dvi_starts_with(image->bytes, "\x10\xff\x10\xad", 4);
+    const bool for_link = dvi_has_magic(image->bytes, DVI_MAGIC_OFFLOAD_BINARY);
     const bool bitcode = dvi_bitcode_match(image->bytes);
     /* a device link took a copy; link.exe, which knows no such section, keeps the first */
     const bool for_device_link =

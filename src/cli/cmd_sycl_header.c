@@ -50,8 +50,7 @@ static const char *lower(const char *text, struct dvi_arena *arena)
     return out;
 }
 
-static enum dvi_exit make(struct dvi_line *line, const struct dvi_sycl_header_asked *asked,
-                          struct dvi_arena *arena)
+static enum dvi_exit make(struct dvi_line *line, const struct dvi_sycl_header_asked *asked)
 {
     struct dvi_sycl_header header = { 0 };
     struct devimg_error err = { 0 };
@@ -59,7 +58,7 @@ static enum dvi_exit make(struct dvi_line *line, const struct dvi_sycl_header_as
     const char *path = dvi_line_text(line, check ? CHECK : OUTPUT, NULL);
     enum dvi_exit status = DVI_EXIT_UNREADABLE;
     enum devimg_status made = DEVIMG_OK;
-    if (path != NULL && (path = file_of(path, arena)) == NULL)
+    if (path != NULL && (path = file_of(path, &line->arena)) == NULL)
         made = dvi_fail_memory(&err, "sycl header");
     if (made == DEVIMG_OK)
         made = dvi_sycl_header_make(asked, &header, &err);
@@ -71,18 +70,16 @@ static enum dvi_exit make(struct dvi_line *line, const struct dvi_sycl_header_as
     return status;
 }
 
-static enum dvi_exit run_asked(struct dvi_line *line, const char **lists, struct dvi_arena *arena)
+static enum dvi_exit run_asked(struct dvi_line *line)
 {
     const char *prefix = dvi_line_text(line, PREFIX, "DEVIMG");
-    struct dvi_sycl_header_asked asked = { .lists = lists, .prefix = prefix };
+    struct dvi_sycl_header_asked asked = { .prefix = prefix };
     if (!dvi_is_identifier(prefix))
         return dvi_usage(line->command, "--prefix %s: expected an identifier", prefix);
     const char *space = dvi_line_text(line, NAMESPACE, NULL);
-    asked.space = space != NULL ? space : lower(prefix, arena);
-    if (asked.space == NULL) {
-        fputs("devimg sycl header: out of memory\n", stderr);
-        return DVI_EXIT_UNREADABLE;
-    }
+    asked.space = space != NULL ? space : lower(prefix, &line->arena);
+    if (asked.space == NULL)
+        return dvi_no_memory();
     if (!dvi_is_namespace(asked.space))
         return dvi_usage(line->command, "--namespace %s: expected identifiers with :: between",
                          asked.space);
@@ -92,17 +89,12 @@ static enum dvi_exit run_asked(struct dvi_line *line, const char **lists, struct
         return dvi_usage(line->command,
                          "--anchor %.80s: expected an identifier of %d to %d characters",
                          asked.anchor, (int)DVI_ANCHOR_LEAST, (int)DVI_ANCHOR_MOST);
-    for (size_t i = 0; i < line->settings.count; i++)
-        if (line->settings.items[i].option->id == TARGETS)
-            lists[asked.count++] = line->settings.items[i].text;
-    if (asked.count == 0)
-        lists[asked.count++] = "default-intel";
-    return make(line, &asked, arena);
+    asked.lists = dvi_line_texts(line, TARGETS, "default-intel", &asked.count);
+    return asked.lists != NULL ? make(line, &asked) : DVI_EXIT_UNREADABLE;
 }
 
 static enum dvi_exit run(struct dvi_line *line)
 {
-    struct dvi_arena arena = { 0 };
     if (line->words.count > 0)
         return dvi_usage(line->command, "%s: no file is read; the list goes to --targets",
                          line->words.items[0]);
@@ -111,14 +103,7 @@ static enum dvi_exit run(struct dvi_line *line)
     if (dvi_line_has(line, DVI_OPTION_QUIET) && !dvi_line_has(line, CHECK) &&
         !dvi_line_has(line, OUTPUT))
         return dvi_usage(line->command, "--quiet goes with --output or --check");
-    const char **lists = dvi_arena_array(&arena, line->settings.count + 1, sizeof *lists);
-    enum dvi_exit status = DVI_EXIT_UNREADABLE;
-    if (lists != NULL)
-        status = run_asked(line, lists, &arena);
-    else
-        fputs("devimg sycl header: out of memory\n", stderr);
-    dvi_arena_free(&arena);
-    return status;
+    return run_asked(line);
 }
 
 const struct dvi_command dvi_command_sycl_header = {

@@ -16,6 +16,7 @@
 #include "base/file.h"
 #include "base/write.h"
 #include "object/coff.h"
+#include "object/magic.h"
 
 enum { SIZE_FIELD = 4 };
 
@@ -52,12 +53,10 @@ static const char *kind_of(struct dvi_view file)
         size_t size;
         const char *kind;
     } kinds[] = {
-        { "\x7f"
-          "ELF",
-          4, "an ELF file: on Linux no anchor is needed" },
+        { DVI_MAGIC_ELF, DVI_MAGIC_SIZE, "an ELF file: on Linux no anchor is needed" },
         { "MZ", 2, "a PE file: it is linked already" },
         { "!<arch>\n", 8, "an archive: the anchor goes into its object, before the archive" },
-        { "BC\xc0\xde", 4, "LLVM bitcode: an object of a compiler with -flto" },
+        { DVI_MAGIC_BITCODE, DVI_MAGIC_SIZE, "LLVM bitcode: an object of a compiler with -flto" },
     };
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (dvi_starts_with(file, kinds[i].start, kinds[i].size))
