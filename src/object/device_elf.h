@@ -1,9 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The ELF around device code of Intel and NVIDIA: header and sections, nothing more. */
+/* The ELF around device code: header and sections, nothing more. */
 #ifndef DVI_OBJECT_DEVICE_ELF_H
 #define DVI_OBJECT_DEVICE_ELF_H
 
 #include "base/view.h"
+
+/** Where the header of an ELF says which section holds the names of sections: e_shstrndx, u16; 0,
+ *  which the gABI allows: none does. */
+static inline uint64_t dvi_elf_names_index_at(bool wide)
+{
+    return wide ? 62 : 50;
+}
 
 struct dvi_device_elf {
     struct dvi_view file;

@@ -77,6 +77,10 @@ void dvi_json_record_head(struct dvi_json *j, const char *path, const struct dev
         dvi_json_index(j, "descriptors", record->descriptor_count);
     if (record != NULL)
         dvi_json_number(j, "lost_wrappers", record->lost_wrapper_count);
+    dvi_json_array(j, "elsewhere", DVI_JSON_ONE_LINE);
+    for (uint32_t i = 0; record != NULL && i < record->elsewhere_count; i++)
+        dvi_json_text(j, NULL, record->elsewhere[i]);
+    dvi_json_end(j);
 }
 
 void dvi_json_sizes(struct dvi_json *j, const char *key, uint32_t sizes)
@@ -164,6 +168,8 @@ static void image_json(struct dvi_json *j, const struct devimg_record *record, u
     dvi_json_text(j, "compile_options", image->compile_options);
     dvi_json_text(j, "device_link", devimg_device_link_name(image->device_link));
     dvi_json_text(j, "note", image->note);
+    dvi_json_number(j, "bundle_offset", image->bundle_offset);
+    dvi_json_number(j, "bundle_size", image->bundle_size);
     dvi_json_end(j);
 }
 
@@ -231,6 +237,11 @@ static void kernel_json(struct dvi_json *j, const struct devimg_file *file,
     dvi_json_number(j, "barrier_count", k->barrier_count);
     dvi_json_number(j, "stack_size", k->stack_size);
     dvi_json_number(j, "constant_size", k->constant_size);
+    dvi_json_number(j, "sgpr_count", k->sgpr_count);
+    dvi_json_number(j, "agpr_count", k->agpr_count);
+    dvi_json_number(j, "vgpr_spill_count", k->vgpr_spill_count);
+    dvi_json_number(j, "sgpr_spill_count", k->sgpr_spill_count);
+    dvi_json_number(j, "kernarg_size", k->kernarg_size);
     if (!k->features_known && k->features == 0) {
         dvi_json_null(j, "features");
     } else {
