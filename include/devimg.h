@@ -119,10 +119,10 @@ enum devimg_compression {
 /** CUDA: what a device link has to do with an image. */
 enum devimg_device_link {
     DEVIMG_LINK_NONE,
-    DEVIMG_LINK_INPUT,  /**< relocatable code (-rdc=true), for a link that comes */
+    DEVIMG_LINK_INPUT, /**< relocatable code (-rdc=true), for a link that comes */
     DEVIMG_LINK_LINKED, /**< the same, and what a link made of it is in the file: the runtime links it
                              again where that has nothing for a GPU */
-    DEVIMG_LINK_RESULT  /**< what a link made */
+    DEVIMG_LINK_RESULT /**< what a link made */
 };
 
 /** The names of json.md: "elf", "no-device-code", "sycl", "zebin", "zstd"; never NULL. */
@@ -166,8 +166,6 @@ struct devimg_record {
     uint32_t first_finding, finding_count; /**< a range of devimg_finding_at(): what was damaged */
     uint32_t descriptor_count;             /**< DPC++ library descriptors; DEVIMG_NONE: unknown,
                                                 some could not be looked for */
-    uint32_t lost_wrapper_count; /**< CUDA wrappers (.nvFatBinSegment) that lead to no fat binary */
-    uint64_t lost_wrapper;       /**< offset of the first; DEVIMG_UNKNOWN: there is none */
     const char *const *elsewhere; /**< files that hold device code of this one and were not found
                                        beside it (ROCm kpack), as it names them */
     uint32_t elsewhere_count;     /**< a record with some never has no device code */
@@ -248,19 +246,18 @@ struct devimg_kernel {
                                            driver chooses */
     uint64_t required_sub_group_size; /**< DEVIMG_UNKNOWN: none required */
     uint64_t code_size;               /**< bytes of its machine code */
-    uint64_t registers;               /**< of a thread; Intel: GRF count; AMD: VGPR count of a lane */
-    uint64_t private_size;            /**< private memory, bytes as the image states them */
-    uint64_t spill_size;              /**< registers saved to scratch, bytes; AMD: four for each
+    uint64_t registers;    /**< of a thread; Intel: GRF count; AMD: VGPR count of a lane */
+    uint64_t private_size; /**< private memory, bytes as the image states them; AMD and
+                                           CUDA: of a thread, with what is spilled */
+    uint64_t spill_size;   /**< registers saved to scratch, bytes; AMD: four for each
                                            vector register of vgpr_spill_count */
-    uint64_t slm_size;                /**< bytes a work-group shares */
-    uint64_t scratch_size;            /**< largest buffer of a hardware thread, bytes; 0: none */
+    uint64_t slm_size;     /**< bytes a work-group shares */
+    uint64_t scratch_size; /**< largest buffer of a hardware thread, bytes; 0: none */
     uint64_t barrier_count;
-    uint64_t stack_size; /**< CUDA: local memory of a thread, bytes: local arrays and spilled
-                              registers, which the image does not tell apart */
     uint64_t constant_size; /**< CUDA: bytes of its constant bank 0, which holds its parameters */
-    uint32_t features;               /**< bits of devimg_feature that the image states */
-    int features_known;              /**< 0: the image's format does not say */
-    uint64_t sgpr_count, agpr_count; /**< AMD: scalar and accumulation registers */
+    uint32_t features;      /**< bits of devimg_feature that the image states */
+    int features_known;     /**< 0: the image's format does not say */
+    uint64_t sgpr_count, agpr_count;             /**< AMD: scalar and accumulation registers */
     uint64_t vgpr_spill_count, sgpr_spill_count; /**< AMD: registers spilled, as the image counts */
     uint64_t kernarg_size; /**< AMD: bytes of the arguments, hidden ones included */
 };

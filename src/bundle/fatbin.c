@@ -24,17 +24,15 @@
  *             0x100000 "a" target    0x200000 "f" target
  */
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "bundle/bundle.h"
+#include "bundle/wrappers.h"
 
 static const uint8_t magic[4] = { 0x50, 0xed, 0x55, 0xba };
-static const uint8_t wrapper_magic[4] = { 0xb1, 0x43, 0x62, 0x46 };
+enum { WRAPPER_MAGIC = 0x466243b1, OF_LINK = 2 /* version of a wrapper */ };
 enum {
     HEADER_SIZE = 16,
     ENTRY_SIZE = 64,
-    WRAPPER_SIZE = 24,
     ALIGNMENT = 8,
     FLAG_LZ4 = 0x2000,
     FLAG_ZSTD = 0x8000,
@@ -65,8 +63,8 @@ static struct dvi_view first(struct dvi_view v)
 }
 
 /* `*entries`: as many bytes of them as there are; `*size`: as there should be. */
-static enum devimg_status open_container(struct dvi_view v, struct dvi_view *entries, uint64_t *size,
-                                         struct devimg_error *err)
+static enum devimg_status open_container(struct dvi_view v, struct dvi_view *entries,
+                                         uint64_t *size, struct devimg_error *err)
 {
     struct dvi_cursor c = dvi_cursor_at(v, sizeof magic);
     const uint16_t version = dvi_le16(&c);
@@ -153,7 +151,8 @@ static enum devimg_status read_texts(const struct entry *e, struct dvi_placed *i
     if (name_at != 0 && name_size != 0) {
         DVI_TRY(dvi_slice(e->header, name_at, name_size, "fatbin identifier", &name, err));
         if (plain_text(name).size > 0)
-            DVI_TRY(dvi_found_label(found, plain_text(name), "fatbin identifier", &image->unit, err));
+            DVI_TRY(
+                dvi_found_label(found, plain_text(name), "fatbin identifier", &image->unit, err));
     }
     if (block == 0)
         return DEVIMG_OK;
@@ -209,7 +208,8 @@ static enum devimg_status found_entry(const struct dvi_placed *outer, const stru
                             "fatbin entry for %s: %" PRIu32 " compressed bytes in a payload of %zu",
                             image.arch, e->compressed_size, e->payload.size);
         image.bytes = dvi_head(e->payload, e->compressed_size);
-        image.packed = (e->flags & FLAG_LZ4) != 0 ? DEVIMG_COMPRESSION_LZ4 : DEVIMG_COMPRESSION_ZSTD;
+        image.packed =
+            (e->flags & FLAG_LZ4) != 0 ? DEVIMG_COMPRESSION_LZ4 : DEVIMG_COMPRESSION_ZSTD;
         image.inflated_size = e->inflated_size;
         image.sealed = (e->flags & FLAG_SEALED) != 0;
     }
@@ -234,128 +234,108 @@ static enum devimg_status walk(const struct dvi_placed *outer, struct dvi_found 
     return dvi_slice(outer->bytes, HEADER_SIZE, size, "fatbin entries", &all, err);
 }
 
+bool dvi_fatbin_starts(struct dvi_view v, uint64_t *entries_left, struct dvi_view *out)
+{
+    struct dvi_view rest = { 0 };
+    uint64_t size = 0;
+    if (!match(v) || open_container(v, &rest, &size, NULL) != DEVIMG_OK || rest.size != size ||
+        size % ALIGNMENT != 0)
+        return false;
+    while (rest.size > 0) {
+        struct entry e = { 0 };
+        if (*entries_left == 0 || read_entry(rest, &e, NULL) != DEVIMG_OK)
+            return false;
+        --*entries_left;
+        rest = dvi_from(rest, e.header_size + e.payload_size);
+    }
+    *out = dvi_head(v, HEADER_SIZE + size);
+    return true;
+}
+
 /* --- objects --- */
 
-/* Where wrappers point. */
-struct wrapper {
-    uint64_t container; /* first: see by_container() */
-    uint64_t offset;    /* of the wrapper in the file */
-    uint32_t version;
-    bool reached;
-};
-enum { OF_LINK = 2 }; /* its version */
-
+/* The wrappers come first, so that a pointer to them leads back here. */
 struct reader {
+    struct dvi_wrappers wrappers;
     struct dvi_object *object;
     struct dvi_claims *claims;
     struct dvi_found *found;
-    DVI_LIST(struct wrapper) wrappers; /* sorted */
-    bool complete;                     /* every wrapper that there is was read */
-    bool has_link;                     /* some are of a device link */
+    bool has_link;         /* some wrapper is of a device link */
+    uint64_t entries_left; /* that may be looked at before what they are of is believed */
 };
 
-static int by_container(const void *a, const void *b)
+static bool known_wrapper(struct dvi_wrappers *w, struct dvi_view bytes, uint64_t target,
+                          bool *lists)
 {
-    const struct wrapper *x = a, *y = b;
-    return (x->container > y->container) - (x->container < y->container);
+    const uint32_t version = dvi_peek32(bytes, 4);
+    (void)target, (void)lists;
+    if (dvi_peek32(bytes, 0) != WRAPPER_MAGIC || (version != 1 && version != OF_LINK))
+        return false;
+    if (version == OF_LINK)
+        ((struct reader *)w)->has_link = true;
+    return true;
 }
 
-static bool is_of_link(const struct dvi_object *o, const struct dvi_section *section)
+static bool is_link_input(const struct dvi_object *o, const struct dvi_section *section)
 {
-    return dvi_object_names(o, section, "__nv_relfatbin");
+    return section != NULL && dvi_object_names(o, section, "__nv_relfatbin");
 }
 
 static bool is_fatbin(const struct dvi_object *o, const struct dvi_section *section)
 {
-    return dvi_object_names(o, section, ".nv_fatbin") || is_of_link(o, section);
+    return dvi_object_names(o, section, ".nv_fatbin") || is_link_input(o, section);
 }
 
-/* The address in a wrapper; DVI_EXTERNAL: of another file; 0: null, or not known. */
-static uint64_t container_of(const struct dvi_object *o, uint64_t addr, struct dvi_view word)
+static bool is_wrapper(const struct dvi_object *o, const struct dvi_section *section)
 {
-    const bool in_place = o->fixed_address || (o->is_linked && o->pointer_count == 0);
-    const struct dvi_pointer *p = in_place ? NULL : dvi_object_pointer_at(o, addr);
-    if (in_place)
-        return dvi_peek64(word, 0);
-    return p != NULL ? p->value : 0;
+    return dvi_object_names(o, section, ".nvFatBinSegment");
 }
 
-static enum devimg_status read_wrappers(struct reader *r, const struct dvi_section *section,
-                                        struct devimg_error *err)
+static enum devimg_device_link link_of(const struct reader *r, const struct dvi_section *section,
+                                       uint32_t version)
 {
-    const struct dvi_object *o = r->object;
-    for (uint64_t at = 0; at + WRAPPER_SIZE <= section->data.size; at += WRAPPER_SIZE) {
-        const struct dvi_view v = dvi_from(section->data, at);
-        if (dvi_all_zero(dvi_head(v, WRAPPER_SIZE)))
-            continue;
-        if (!dvi_starts_with(v, wrapper_magic, sizeof wrapper_magic)) {
-            r->complete = false;
-            const enum devimg_status status = dvi_fail(
-                err, DEVIMG_MALFORMED, v, 0, "fatbin wrapper that starts with %08" PRIx32,
-                dvi_peek32(v, 0));
-            return dvi_found_damage(r->found, status, err);
-        }
-        struct wrapper *w = DVI_ADD(&r->wrappers);
-        if (w == NULL)
-            return dvi_fail_memory(err, v.source);
-        *w = (struct wrapper){ container_of(o, section->addr + at + 8, dvi_from(v, 8)), v.offset,
-                               dvi_peek32(v, 4), false };
-        r->has_link = r->has_link || w->version == OF_LINK;
-    }
-    return DEVIMG_OK;
+    if (is_link_input(r->object, section))
+        return r->has_link ? DEVIMG_LINK_LINKED : DEVIMG_LINK_INPUT;
+    return version == OF_LINK ? DEVIMG_LINK_RESULT : DEVIMG_LINK_NONE;
 }
 
-/* Mark the wrappers of a container. 0: there are none; else the highest version. */
-static uint32_t mark_reached(struct reader *r, uint64_t container)
+static const char *note_of_container(const struct reader *r, enum devimg_device_link link,
+                                     uint32_t version)
 {
-    uint32_t version = 0;
-    struct wrapper key = { .container = container };
-    struct wrapper *w = r->wrappers.count == 0
-                            ? NULL
-                            : bsearch(&key, r->wrappers.items, r->wrappers.count, sizeof key,
-                                      by_container);
-    if (w == NULL)
-        return 0;
-    while (w > r->wrappers.items && w[-1].container == container)
-        w--;
-    for (; w < r->wrappers.items + r->wrappers.count && w->container == container; w++) {
-        w->reached = true;
-        version = w->version > version ? w->version : version;
-    }
-    return version;
+    if (link == DEVIMG_LINK_INPUT)
+        return "relocatable: the device link (nvcc -dlink) takes it";
+    if (link == DEVIMG_LINK_LINKED)
+        return "relocatable: the runtime links it where no other image is for the GPU";
+    return version == 0 && r->object->is_linked && dvi_wrappers_are_all(&r->wrappers)
+               ? "no CUDA wrapper names it: the runtime does not know it, host code may load it"
+               : NULL;
 }
 
-static const char *note_of_link(const struct dvi_object *o)
-{
-    return o->is_linked ? "relocatable: the runtime links it where no other image is for the GPU"
-                        : "relocatable: the device link (nvcc -dlink) takes it";
-}
-
+/* `section`: NULL where the container lies in none. */
 static enum devimg_status found_container(struct reader *r, const struct dvi_section *section,
-                                          const char *section_name, struct dvi_view bytes,
+                                          uint64_t addr, struct dvi_view bytes,
                                           struct devimg_error *err)
 {
     struct dvi_placed outer = dvi_placed_unknown(bytes, "fatbin");
-    const uint64_t addr = section->addr + (bytes.offset - section->data.offset);
-    const uint32_t version = mark_reached(r, addr);
-    outer.section = section_name;
+    const uint32_t version = dvi_wrappers_take(&r->wrappers, addr);
+    if (section != NULL) {
+        outer.section = dvi_arena_text(r->found->arena, section->name);
+        if (outer.section == NULL)
+            return dvi_fail_memory(err, bytes.source);
+    }
     outer.registered = version != 0 ? DEVIMG_YES : DEVIMG_MAYBE;
-    outer.device_link = !is_of_link(r->object, section)
-                            ? (version == OF_LINK ? DEVIMG_LINK_RESULT : DEVIMG_LINK_NONE)
-                        : r->has_link ? DEVIMG_LINK_LINKED
-                                      : DEVIMG_LINK_INPUT;
-    if (is_of_link(r->object, section))
-        outer.note = note_of_link(r->object);
-    else if (version == 0 && r->complete && r->object->is_linked)
-        outer.note = "no wrapper leads to it: the runtime does not know it, but host code may load it";
+    outer.device_link = link_of(r, section, version);
+    outer.note = note_of_container(r, outer.device_link, version);
     DVI_TRY(dvi_claims_add(r->claims, bytes, err));
     return walk(&outer, r->found, err);
 }
 
-static struct dvi_view next_container(struct dvi_view v)
+/* Behind what could not be read: the next whole container. */
+static struct dvi_view next_container(struct reader *r, struct dvi_view v)
 {
+    struct dvi_view one = { 0 };
     for (v = dvi_from(v, ALIGNMENT - v.offset % ALIGNMENT); v.size > 0; v = dvi_from(v, ALIGNMENT))
-        if (match(v))
+        if (dvi_fatbin_starts(v, &r->entries_left, &one))
             return v;
     return v;
 }
@@ -363,66 +343,62 @@ static struct dvi_view next_container(struct dvi_view v)
 static enum devimg_status read_section(struct reader *r, const struct dvi_section *section,
                                        struct devimg_error *err)
 {
-    const char *name = dvi_arena_text(r->found->arena, section->name);
     struct dvi_view rest = dvi_behind_zeros(section->data);
-    unsigned damaged_left = MOST_DAMAGED;
-    if (name == NULL)
-        return dvi_fail_memory(err, section->name.source);
     while (rest.size > 0) {
+        const bool starts = match(rest);
+        const bool moves = starts && dvi_fits(rest, HEADER_SIZE, dvi_peek64(rest, 8));
         const struct dvi_view one = first(rest);
-        enum devimg_status status = DEVIMG_OK;
-        if (!match(rest))
-            status = dvi_fail(err, DEVIMG_MALFORMED, rest, 0,
+        const enum devimg_status status =
+            starts ? found_container(r, section,
+                                     section->addr + (rest.offset - section->data.offset), one, err)
+                   : dvi_fail(err, DEVIMG_MALFORMED, rest, 0,
                               "bytes %08" PRIx32 " (little-endian) start no fatbin",
                               dvi_peek32(rest, 0));
-        else
-            status = found_container(r, section, name, one, err);
-        const bool moves = match(rest) && dvi_fits(rest, HEADER_SIZE, dvi_peek64(rest, 8));
         DVI_TRY(dvi_found_damage(r->found, status, err));
-        if (status != DEVIMG_OK && --damaged_left == 0)
+        if (status != DEVIMG_OK && --r->wrappers.damaged_left == 0)
             return dvi_fail(err, DEVIMG_MALFORMED, rest, 0,
                             "%d places held no fatbin: the rest is left out", (int)MOST_DAMAGED);
-        rest = moves ? dvi_behind_zeros(dvi_from(rest, one.size)) : next_container(rest);
+        rest = moves ? dvi_behind_zeros(dvi_from(rest, one.size)) : next_container(r, rest);
     }
     return DEVIMG_OK;
 }
 
-static enum devimg_status read_object(struct reader *r, struct devimg_error *err)
+static enum devimg_status each_section(
+    struct reader *r, bool (*wanted)(const struct dvi_object *o, const struct dvi_section *section),
+    enum devimg_status (*take)(struct reader *r, const struct dvi_section *section,
+                               struct devimg_error *err),
+    struct devimg_error *err)
 {
-    const struct dvi_object *o = r->object;
-    bool any = false;
-    for (size_t i = 0; i < o->section_count; i++)
-        any = any || is_fatbin(o, &o->sections[i]) ||
-              dvi_object_names(o, &o->sections[i], ".nvFatBinSegment");
-    if (!any)
-        return DEVIMG_OK;
-    if (o->pointer_size == 8)
-        DVI_TRY(dvi_object_pointers(r->object, err));
-    r->complete = o->pointer_size == 8 && !o->pointers_partial;
-    for (size_t i = 0; i < o->section_count; i++) {
-        const struct dvi_section *section = &o->sections[i];
-        if (!dvi_object_names(o, section, ".nvFatBinSegment") || o->pointer_size != 8)
+    for (size_t i = 0; i < r->object->section_count; i++) {
+        const struct dvi_section *section = &r->object->sections[i];
+        if (!wanted(r->object, section) || section->data.size == 0)
             continue;
-        if (!dvi_claims_charge(r->claims, section->data.size))
-            return dvi_fail(err, DEVIMG_MALFORMED, section->data, 0, "fatbin sections overlap");
-        DVI_TRY(read_wrappers(r, section, err));
+        if (!dvi_claims_charge(r->claims, section->data.size + section->name.size))
+            return dvi_fail(err, DEVIMG_MALFORMED, section->data, 0, "CUDA sections overlap");
+        DVI_TRY(dvi_found_damage(r->found, take(r, section, err), err));
     }
-    if (r->wrappers.count > 0)
-        qsort(r->wrappers.items, r->wrappers.count, sizeof *r->wrappers.items, by_container);
-    for (size_t i = 0; i < o->section_count; i++) {
-        const struct dvi_section *section = &o->sections[i];
-        if (!is_fatbin(o, section))
+    return DEVIMG_OK;
+}
+
+static enum devimg_status read_wrappers(struct reader *r, const struct dvi_section *section,
+                                        struct devimg_error *err)
+{
+    return dvi_wrappers_read(&r->wrappers, section, err);
+}
+
+/* Wrappers may name containers in any section of data. */
+static enum devimg_status read_elsewhere(struct reader *r, struct devimg_error *err)
+{
+    for (size_t i = 0; i < r->wrappers.list.count; i++) {
+        const struct dvi_wrapper w = r->wrappers.list.items[i];
+        const struct dvi_section *section = dvi_object_section_of(r->object, w.target);
+        struct dvi_view one = { 0 };
+        if (w.used || (section != NULL && is_fatbin(r->object, section)) ||
+            !dvi_fatbin_starts(dvi_object_from(r->object, w.target), &r->entries_left, &one))
             continue;
-        if (!dvi_claims_charge(r->claims, section->data.size))
-            return dvi_fail(err, DEVIMG_MALFORMED, section->data, 0, "fatbin sections overlap");
-        DVI_TRY(dvi_found_damage(r->found, read_section(r, section, err), err));
-    }
-    for (size_t i = 0; i < r->wrappers.count; i++) {
-        const struct wrapper *w = &r->wrappers.items[i];
-        if (w->reached || w->container == DVI_EXTERNAL || (w->container == 0 && !r->complete))
-            continue;
-        if (r->found->lost_wrapper_count++ == 0 || w->offset < r->found->lost_wrapper)
-            r->found->lost_wrapper = w->offset;
+        if (!dvi_claims_charge(r->claims, one.size))
+            return dvi_fail(err, DEVIMG_MALFORMED, one, 0, "CUDA fat binaries overlap");
+        DVI_TRY(dvi_found_damage(r->found, found_container(r, section, w.target, one, err), err));
     }
     return DEVIMG_OK;
 }
@@ -430,9 +406,27 @@ static enum devimg_status read_object(struct reader *r, struct devimg_error *err
 static enum devimg_status walk_object(struct dvi_object *object, struct dvi_claims *claims,
                                       struct dvi_found *found, struct devimg_error *err)
 {
-    struct reader r = { .object = object, .claims = claims, .found = found };
-    const enum devimg_status status = read_object(&r, err);
-    DVI_LIST_FREE(&r.wrappers);
+    struct reader r = { .wrappers = { .object = object,
+                                      .found = found,
+                                      .vendor = "CUDA",
+                                      .one = "fatbin",
+                                      .sections = ".nv_fatbin and __nv_relfatbin",
+                                      .known = known_wrapper,
+                                      .damaged_left = MOST_DAMAGED },
+                        .object = object,
+                        .claims = claims,
+                        .found = found,
+                        .entries_left = object->file.size / ENTRY_SIZE * 4 };
+    enum devimg_status status = each_section(&r, is_wrapper, read_wrappers, err);
+    if (status == DEVIMG_OK)
+        status = dvi_wrappers_sort(&r.wrappers, err);
+    if (status == DEVIMG_OK)
+        status = each_section(&r, is_fatbin, read_section, err);
+    if (status == DEVIMG_OK)
+        status = read_elsewhere(&r, err);
+    if (status == DEVIMG_OK && dvi_wrappers_are_all(&r.wrappers))
+        status = dvi_wrappers_say_lost(&r.wrappers, is_fatbin, err);
+    dvi_wrappers_free(&r.wrappers);
     return status;
 }
 

@@ -201,9 +201,9 @@ static enum devimg_status take_producer(const struct origin *from, struct dvi_ar
                                         struct devimg_error *err)
 {
     if (from->tool.size > 0 && from->tool_version.size > 0)
-        out->producer = dvi_arena_format(arena, "%.*s, %.*s", (int)from->tool.size,
-                                         (const char *)from->tool.data, (int)from->tool_version.size,
-                                         (const char *)from->tool_version.data);
+        out->producer = dvi_arena_format(
+            arena, "%.*s, %.*s", (int)from->tool.size, (const char *)from->tool.data,
+            (int)from->tool_version.size, (const char *)from->tool_version.data);
     else if (from->toolkit > 1)
         out->producer = dvi_arena_format(arena, "CUDA %" PRIu32 ".%" PRIu32, from->toolkit / 10,
                                          from->toolkit % 10);
@@ -269,8 +269,7 @@ static enum devimg_status find_symbols(struct reader *r, struct devimg_error *er
                         "symbols with names in section %" PRIu32 ": there are %" PRIu32,
                         symbols.link, r->elf.section_count);
     DVI_TRY(dvi_device_elf_section(&r->elf, symbols.link, &names, err));
-    const enum devimg_status status =
-        dvi_device_elf_find(&r->elf, SECTION_NUMBERS, &numbers, err);
+    const enum devimg_status status = dvi_device_elf_find(&r->elf, SECTION_NUMBERS, &numbers, err);
     if (status != DEVIMG_OK && status != DEVIMG_END)
         return status;
     r->symbols = symbols.data;
@@ -321,7 +320,7 @@ static enum devimg_status take_common(struct reader *r, struct dvi_view bytes,
         if (kernel != NULL && a.number == ATTRIBUTE_REGISTERS)
             kernel->registers = dvi_peek32(a.bytes, 4);
         if (kernel != NULL && a.number == ATTRIBUTE_STACK)
-            kernel->stack_size = dvi_peek32(a.bytes, 4);
+            kernel->private_size = dvi_peek32(a.bytes, 4);
     }
     return status == DEVIMG_END ? DEVIMG_OK : status;
 }

@@ -76,8 +76,8 @@ static struct dvi_view next_word(struct scan *s)
 static struct scan begin(struct dvi_view image)
 {
     const uint8_t *end = image.size > 0 ? memchr(image.data, 0, image.size) : NULL;
-    return (struct scan){ .text = end != NULL ? dvi_head(image, (uint64_t)(end - image.data))
-                                              : image };
+    return (struct scan){ .text =
+                              end != NULL ? dvi_head(image, (uint64_t)(end - image.data)) : image };
 }
 
 static bool match(struct dvi_view v)
@@ -137,7 +137,8 @@ static enum devimg_status facts(struct dvi_view image, struct dvi_arena *arena,
         else if (dvi_starts_with(word, "sm_", 3) && word.size < MOST_WORD && out->target == NULL)
             out->target = dvi_arena_format(arena, "compute_%.*s", (int)(word.size - 3),
                                            (const char *)word.data + 3);
-        else if (dvi_equals(word, ".func") || dvi_equals(word, ".entry") || dvi_equals(word, ".global"))
+        else if (dvi_equals(word, ".func") || dvi_equals(word, ".entry") ||
+                 dvi_equals(word, ".global"))
             break;
     }
     out->suffix_known = true;

@@ -28,7 +28,7 @@ struct describing {
     struct dvi_bytes_sink *sink; /* where bytes are handed to; of DVI_BYTES */
     enum dvi_depth depth;
     uint32_t nesting;
-    uint32_t parent; /* of what is found now, index in `out` */
+    uint32_t parent;        /* of what is found now, index in `out` */
     uint64_t stored_offset; /* of the stored image in its file */
     struct bytes_at_hand hand;
     char inflated_name[64]; /* source of the bytes that inflate_inside() hands out */
@@ -501,11 +501,10 @@ static enum devimg_status refuse_format(struct describing *d, uint32_t index,
                                         struct devimg_error *err)
 {
     d->out->images.items[index].image.target = placed->arch;
-    (void)dvi_fail(err, DEVIMG_MALFORMED, bytes, 0,
-                   "%s entry of kind %s: %zu bytes that start with %08" PRIx32
-                   " (little-endian) are none",
-                   placed->bundle, devimg_format_name(placed->format), bytes.size,
-                   dvi_peek32(bytes, 0));
+    (void)dvi_fail(
+        err, DEVIMG_MALFORMED, bytes, 0,
+        "%s entry of kind %s: %zu bytes that start with %08" PRIx32 " (little-endian) are none",
+        placed->bundle, devimg_format_name(placed->format), bytes.size, dvi_peek32(bytes, 0));
     return keep(d, DEVIMG_MALFORMED, index, err);
 }
 
@@ -821,8 +820,8 @@ static enum devimg_status open_packed(struct describing *d, const struct dvi_pla
         return DEVIMG_OK;
     out->codec = DEVIMG_COMPRESSION_ZSTD;
     if (!dvi_zstd_match(bytes))
-        return dvi_fail(err, DEVIMG_MALFORMED, bytes, 0, "no zstd frame where the %s entry says one",
-                        placed->bundle);
+        return dvi_fail(err, DEVIMG_MALFORMED, bytes, 0,
+                        "no zstd frame where the %s entry says one", placed->bundle);
     DVI_TRY(dvi_zstd_frame_at(bytes, &out->frame, err));
     out->size = out->frame.size;
     const struct dvi_view behind = dvi_from(bytes, out->frame.stored.size);
@@ -847,8 +846,8 @@ static enum devimg_status describe_frame(struct describing *d, const struct dvi_
         return DEVIMG_OK;
     }
     struct devimg_image *image = &self->image;
-    image->compression = placed->packed != DEVIMG_COMPRESSION_NONE ? placed->packed
-                                                                   : DEVIMG_COMPRESSION_ZSTD;
+    image->compression =
+        placed->packed != DEVIMG_COMPRESSION_NONE ? placed->packed : DEVIMG_COMPRESSION_ZSTD;
     image->size = DEVIMG_UNKNOWN;
     image->format = placed->format;
     image->target = placed->format != DEVIMG_FORMAT_UNKNOWN ? placed->arch : NULL;
@@ -856,7 +855,8 @@ static enum devimg_status describe_frame(struct describing *d, const struct dvi_
     if (label != NULL && strcmp(label->kind, "selector") != 0)
         image->target = label->name;
     if (d->hand.inflated) { /* one buffer a worker */
-        (void)dvi_fail(err, DEVIMG_UNSUPPORTED, placed->bytes, 0, "compressed inside of compressed");
+        (void)dvi_fail(err, DEVIMG_UNSUPPORTED, placed->bytes, 0,
+                       "compressed inside of compressed");
         return keep(d, DEVIMG_UNSUPPORTED, index, err);
     }
     const enum devimg_status status = open_packed(d, placed, index, &packed, err);

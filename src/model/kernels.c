@@ -76,21 +76,8 @@ static enum devimg_status check_entries(struct devimg_file *file, const struct j
                            record_name, &lost, err);
 }
 
-/* Facts that only decoding tells: what a label promised is checked against the bytes. */
-static enum devimg_status take_facts(struct devimg_file *file, const struct job *job,
-                                     const char *record_name, struct devimg_error *err)
+static void take_facts_of(const struct devimg_image *decoded, struct devimg_image *image)
 {
-    struct devimg_image *image = &file->images.items[job->image];
-    const struct devimg_image *decoded = &job->described.images.items[0].image;
-    if (image->format == DEVIMG_FORMAT_SPIRV && decoded->format != DEVIMG_FORMAT_SPIRV &&
-        decoded->format != DEVIMG_FORMAT_UNKNOWN) {
-        struct devimg_error lie = { 0 };
-        (void)dvi_fail(&lie, DEVIMG_MALFORMED, file->placed.items[job->image].bytes, 0,
-                       "an image labelled \"%s\" holds %s, not SPIR-V",
-                       image->entry_id != NULL ? image->entry_id : "",
-                       devimg_format_name(decoded->format));
-        DVI_TRY(dvi_keep_damage(file, image->record, job->image, record_name, &lie, err));
-    }
     image->format = decoded->format;
     image->note = decoded->note;
     image->version = decoded->version;
@@ -101,13 +88,29 @@ static enum devimg_status take_facts(struct devimg_file *file, const struct job 
     image->capability_count = decoded->capability_count;
     image->extensions = decoded->extensions;
     image->extension_count = decoded->extension_count;
-    for (uint32_t i = job->image; i < job->end; i++) {
-        const struct devimg_image *from = &job->described.images.items[i - job->image].image;
-        if (from->kernel_count != DEVIMG_UNKNOWN && from->format != DEVIMG_FORMAT_ARCHIVE)
-            file->images.items[i].kernel_count = from->kernel_count;
-        if (file->images.items[i].size == DEVIMG_UNKNOWN)
-            file->images.items[i].size = from->size;
+    if (decoded->kernel_count != DEVIMG_UNKNOWN && decoded->format != DEVIMG_FORMAT_ARCHIVE)
+        image->kernel_count = decoded->kernel_count;
+    if (image->size == DEVIMG_UNKNOWN)
+        image->size = decoded->size;
+}
+
+/* Facts that only decoding tells: what a label promised is checked against the bytes. */
+static enum devimg_status take_facts(struct devimg_file *file, const struct job *job,
+                                     const char *record_name, struct devimg_error *err)
+{
+    const struct devimg_image *image = &file->images.items[job->image];
+    const struct devimg_image *decoded = &job->described.images.items[0].image;
+    if (image->format == DEVIMG_FORMAT_SPIRV && decoded->format != DEVIMG_FORMAT_SPIRV &&
+        decoded->format != DEVIMG_FORMAT_UNKNOWN) {
+        struct devimg_error lie = { 0 };
+        (void)dvi_fail(&lie, DEVIMG_MALFORMED, file->placed.items[job->image].bytes, 0,
+                       "an image labelled \"%s\" holds %s, not SPIR-V",
+                       image->entry_id != NULL ? image->entry_id : "",
+                       devimg_format_name(decoded->format));
+        DVI_TRY(dvi_keep_damage(file, image->record, job->image, record_name, &lie, err));
     }
+    for (uint32_t i = job->image; i < job->end; i++)
+        take_facts_of(&job->described.images.items[i - job->image].image, &file->images.items[i]);
     return DEVIMG_OK;
 }
 

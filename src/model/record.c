@@ -345,9 +345,6 @@ static void end_record(struct reading *r)
 {
     struct devimg_record *record = &r->file->records.items[r->record];
     record->finding_count = (uint32_t)r->file->findings.count - record->first_finding;
-    record->lost_wrapper_count = r->found.lost_wrapper_count;
-    record->lost_wrapper =
-        r->found.lost_wrapper_count > 0 ? r->found.lost_wrapper : DEVIMG_UNKNOWN;
     record->descriptor_count =
         r->found.descriptors_unknown ? DEVIMG_NONE : r->found.descriptor_count;
     record->status = record->finding_count > 0 ? DEVIMG_RECORD_DAMAGED

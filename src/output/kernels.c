@@ -20,13 +20,21 @@ struct row {
     uint32_t index;
 };
 
+enum vendor { AMD = 1, NVIDIA = 2 };
+
+static unsigned vendor_of(const struct devimg_kernel *kernel)
+{
+    return (kernel->sgpr_count != DEVIMG_UNKNOWN ? AMD : 0U) |
+           (kernel->constant_size != DEVIMG_UNKNOWN ? NVIDIA : 0U);
+}
+
 static uint64_t key_of(const struct devimg_kernel *kernel, const char *sort)
 {
 #define DVI_KEY(name, member)    \
     if (strcmp(sort, name) == 0) \
         return kernel->member;
-    if (strcmp(sort, "scratch") == 0 && kernel->sgpr_count != DEVIMG_UNKNOWN)
-        return kernel->private_size; /* AMD: that is all of it */
+    if (strcmp(sort, "scratch") == 0 && vendor_of(kernel) != 0)
+        return kernel->private_size; /* AMD, NVIDIA: that is all of it */
     DVI_KERNEL_KEYS(DVI_KEY)
 #undef DVI_KEY
     return 0;
@@ -46,14 +54,6 @@ static int by_key(const void *left, const void *right)
     if (a->key != b->key)
         return (a->key > b->key) != unknown ? -1 : 1;
     return a->index < b->index ? -1 : a->index > b->index;
-}
-
-enum vendor { AMD = 1, NVIDIA = 2 };
-
-static unsigned vendor_of(const struct devimg_kernel *kernel)
-{
-    return (kernel->sgpr_count != DEVIMG_UNKNOWN ? AMD : 0U) |
-           (kernel->constant_size != DEVIMG_UNKNOWN ? NVIDIA : 0U);
 }
 
 struct rows {
@@ -131,7 +131,6 @@ static const struct number_column {
     { "SPILL", offsetof(struct devimg_kernel, spill_size), 0 },
     { "SLM", offsetof(struct devimg_kernel, slm_size), 0 },
     { "SCRATCH", offsetof(struct devimg_kernel, scratch_size), 0 },
-    { "STACK", offsetof(struct devimg_kernel, stack_size), NVIDIA },
     { "CONSTANT", offsetof(struct devimg_kernel, constant_size), NVIDIA },
     { "BARRIERS", offsetof(struct devimg_kernel, barrier_count), NVIDIA },
 };

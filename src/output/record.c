@@ -75,8 +75,6 @@ void dvi_json_record_head(struct dvi_json *j, const char *path, const struct dev
         devimg_record_status_name(record != NULL ? record->status : DEVIMG_RECORD_UNREADABLE));
     if (record != NULL)
         dvi_json_index(j, "descriptors", record->descriptor_count);
-    if (record != NULL)
-        dvi_json_number(j, "lost_wrappers", record->lost_wrapper_count);
     dvi_json_array(j, "elsewhere", DVI_JSON_ONE_LINE);
     for (uint32_t i = 0; record != NULL && i < record->elsewhere_count; i++)
         dvi_json_text(j, NULL, record->elsewhere[i]);
@@ -235,7 +233,6 @@ static void kernel_json(struct dvi_json *j, const struct devimg_file *file,
     dvi_json_number(j, "slm_size", k->slm_size);
     dvi_json_number(j, "scratch_size", k->scratch_size);
     dvi_json_number(j, "barrier_count", k->barrier_count);
-    dvi_json_number(j, "stack_size", k->stack_size);
     dvi_json_number(j, "constant_size", k->constant_size);
     dvi_json_number(j, "sgpr_count", k->sgpr_count);
     dvi_json_number(j, "agpr_count", k->agpr_count);
