@@ -140,8 +140,8 @@ def fixtures(*, good=False):
 
 
 def others():
-    """Code for other GPUs: tests/data/{amd,llvm}."""
-    return [path for folder in ("amd", "llvm") for path in sorted(glob.glob(os.path.join(DATA, folder, "*")))
+    """Code for other GPUs: tests/data/{amd,llvm,nvidia}."""
+    return [path for folder in ("amd", "llvm", "nvidia") for path in sorted(glob.glob(os.path.join(DATA, folder, "*")))
             if os.path.isfile(path) and not path.endswith((".md", ".sh"))]
 
 
