@@ -469,7 +469,8 @@ struct devimg_target {
     uint64_t product_family; /**< of zebin note 1; DEVIMG_UNKNOWN */
     const char *source;
     uint64_t machine;     /**< AMD: processor number of e_flags (EF_AMDGPU_MACH); DEVIMG_UNKNOWN */
-    const char *features; /**< AMD: what a target id may set: "sramecc,xnack"; "" */
+    const char *features; /**< AMD: what a target id may set: "sramecc,xnack"; NVIDIA: "tegra" of a
+                               system on a chip; "" */
     const char *members;  /**< AMD, generic targets: those whose devices run its code,
                                comma-separated; "" */
 };

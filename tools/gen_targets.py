@@ -222,6 +222,7 @@ class Tables:
                     "name": prefix + number, "kind": kind, "family": row["architecture"],
                     "codename": "compute capability " + row["compute_capability"],
                     "products": row["products"], "sub_group_sizes": "32", "fp64": "yes",
+                    "tegra": row["tegra"],
                     "source": row["source"]}))
         return found
 
@@ -442,7 +443,7 @@ def c_target(row):
         ("product_family", family or "DEVIMG_UNKNOWN"),
         ("source", c_text(row["source"])),
         ("machine", get("machine") or "DEVIMG_UNKNOWN"),
-        ("features", c_text(",".join(f for f in AMD_FEATURES if get(f) == "yes"))),
+        ("features", c_text(",".join(f for f in (*AMD_FEATURES, "tegra") if get(f) == "yes"))),
         ("members", c_text(get("members") if "machine" in row else "")),
     )
     return "    {\n" + "".join(f"        .{key} = {value},\n" for key, value in fields) + "    },\n"

@@ -260,7 +260,7 @@ struct reader {
     struct dvi_object *object;
     struct dvi_claims *claims;
     struct dvi_found *found;
-    bool has_link;         /* some wrapper is of a device link */
+    bool has_link;         /* what a device link made is there */
     uint64_t entries_left; /* that may be looked at before what they are of is believed */
 };
 
@@ -268,12 +268,8 @@ static bool known_wrapper(struct dvi_wrappers *w, struct dvi_view bytes, uint64_
                           bool *lists)
 {
     const uint32_t version = dvi_peek32(bytes, 4);
-    (void)target, (void)lists;
-    if (dvi_peek32(bytes, 0) != WRAPPER_MAGIC || (version != 1 && version != OF_LINK))
-        return false;
-    if (version == OF_LINK)
-        ((struct reader *)w)->has_link = true;
-    return true;
+    (void)w, (void)target, (void)lists;
+    return dvi_peek32(bytes, 0) == WRAPPER_MAGIC && (version == 1 || version == OF_LINK);
 }
 
 static bool is_link_input(const struct dvi_object *o, const struct dvi_section *section)
@@ -386,6 +382,18 @@ static enum devimg_status read_wrappers(struct reader *r, const struct dvi_secti
     return dvi_wrappers_read(&r->wrappers, section, err);
 }
 
+static void find_link(struct reader *r)
+{
+    for (size_t i = 0; i < r->wrappers.list.count && !r->has_link; i++) {
+        const struct dvi_wrapper *w = &r->wrappers.list.items[i];
+        struct dvi_view one = { 0 };
+        r->has_link =
+            w->version == OF_LINK &&
+            dvi_fatbin_starts(dvi_object_from(r->object, w->target), &r->entries_left, &one) &&
+            one.size > HEADER_SIZE;
+    }
+}
+
 /* Wrappers may name containers in any section of data. */
 static enum devimg_status read_elsewhere(struct reader *r, struct devimg_error *err)
 {
@@ -420,8 +428,10 @@ static enum devimg_status walk_object(struct dvi_object *object, struct dvi_clai
     enum devimg_status status = each_section(&r, is_wrapper, read_wrappers, err);
     if (status == DEVIMG_OK)
         status = dvi_wrappers_sort(&r.wrappers, err);
-    if (status == DEVIMG_OK)
+    if (status == DEVIMG_OK) {
+        find_link(&r);
         status = each_section(&r, is_fatbin, read_section, err);
+    }
     if (status == DEVIMG_OK)
         status = read_elsewhere(&r, err);
     if (status == DEVIMG_OK && dvi_wrappers_are_all(&r.wrappers))
