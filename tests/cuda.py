@@ -257,8 +257,8 @@ class Cuda(Made):
     # --- containers made here ---
 
     def packed(self, codec, kind, sm, data, flags=0x11, **wrong):
-        body = {"zstd": zstd, "lz4": self.lz4}[codec](data)
-        return entry(kind, sm, wrong.pop("body", body), flags | (LZ4 if codec == "lz4" else ZSTD),
+        body = wrong.pop("body", None) or {"zstd": zstd, "lz4": self.lz4}[codec](data)
+        return entry(kind, sm, body, flags | (LZ4 if codec == "lz4" else ZSTD),
                      wrong.pop("packed", len(body)), wrong.pop("size", len(data)), **wrong)
 
     @staticmethod
@@ -279,9 +279,9 @@ class Cuda(Made):
         data = fatbin(*[p[0] for p in parts])
         for name, path in (("loose", self.file("kinds.fatbin", data)), ("in a section", self.object("kinds.o", ".nv_fatbin", data + bytes(24) + data))):
             status, r = self.record("kernels", path)
-            times = 1 if name == "loose" else 2
+            times = 1 if name == "loose" else 2 # and three modules each, for the three images for compute_90
             self.say(status == 0 and [(i["target"], i["format"], i["compression"]) for i in r["images"]] == [p[1:] for p in parts] * times and
-                     len(r["modules"]) == times and [k["name"] for k in r["kernels"]] == (["spilly", "stacky", "saxpy"] + ["second_kernel"] * 3) * times,
+                     len(r["modules"]) == 3 * times and [k["name"] for k in r["kernels"]] == (["spilly", "stacky", "saxpy"] + ["second_kernel"] * 3) * times,
                      "every kind, " + name, status, r["images"], r["kernels"], r["findings"])
         status, r = self.record("list", self.file("odd.fatbin", fatbin(entry(64, 90, b"what?"), entry(1, 90, self.ptx))))
         self.say(status == 1 and [(i["target"], i["format"]) for i in r["images"]] == [("sm_90", "unknown"), ("compute_90", "ptx")] and
@@ -312,7 +312,7 @@ class Cuda(Made):
                 ("an inflated size too large", fatbin(self.packed("zstd", 1, 90, self.ptx, size=1 << 40)), "malformed", "1099511627776 bytes"),
                 ("LZ4 of another size", fatbin(self.packed("lz4", 1, 90, self.ptx, size=len(self.ptx) + 1)), "malformed", "LZ4 block"),
                 ("LZ4 into less", fatbin(self.packed("lz4", 1, 90, self.ptx, size=len(self.ptx) - 1)), "malformed", "LZ4 block"),
-                ("LZ4 of a ratio past 255", fatbin(self.packed("lz4", 1, 90, self.ptx, size=1 << 30)), "malformed", "LZ4 block"),
+                ("LZ4 of a ratio past 255", fatbin(self.packed("lz4", 1, 90, self.ptx, size=1 << 27)), "malformed", "stated to inflate to 134217728"),
                 ("LZ4 that looks back too far", fatbin(self.packed("lz4", 1, 90, self.ptx, body=b"\x10a\xff\xff" + bytes(60))), "malformed", "LZ4 block"),
                 ("zstd that is LZ4", fatbin(entry(1, 90, self.lz4(self.ptx), 0x11 | ZSTD, 100, 638)), "malformed", "no zstd frame"),
                 ("options outside of the header", fatbin(entry(1, 90, self.ptx, block=60)), "truncated", "fatbin options"),
@@ -323,10 +323,13 @@ class Cuda(Made):
             self.found(status, r, code, text, "damage in a section: " + name)
             self.say("second_kernel" in [k["name"] for k in r["kernels"] if k["target"] == "compute_90"],
                      "damage leaves the next container: " + name, r["images"], r["kernels"])
-        for size, text in ((1 << 60, "1152921504606846976"), (24, "fatbin entry")):
-            status, r = self.record("list", self.object("size.o", ".nv_fatbin", fatbin(entry(1, 90, self.ptx), size=size) + bytes(8) + good))
-            self.found(status, r, "truncated", text, "a container of %d bytes" % size)
+        for size, padding, code, text in ((1 << 60, 8, "malformed", "header of 0 bytes"), (1 << 60, 0, "truncated", "header: 1048577 bytes"),
+                                          (24, 8, "truncated", "fatbin entry")):
+            status, r = self.record("list", self.object("size.o", ".nv_fatbin", fatbin(entry(1, 90, self.ptx), size=size) + bytes(padding) + good))
+            self.found(status, r, code, text, "a container of %d bytes" % size)
             self.say(len(r["images"]) >= 1 and r["images"][-1]["target"] == "compute_90", "and what is behind it", r["images"])
+        status, r = self.record("list", self.file("size.fatbin", fatbin(entry(1, 90, self.ptx), size=1 << 60)))
+        self.found(status, r, "truncated", "1152921504606846976", "a container that is cut between two entries")
         status, r = self.record("list", self.object("text.o", ".nv_fatbin", b"no container" + bytes(4) + good[:16] + b"x" * 80 + good))
         self.found(status, r, "malformed", "start no fatbin", "bytes that start no container")
         self.say([i["target"] for i in r["images"]] == ["compute_90"], "and the container behind them", r["images"])

@@ -31,13 +31,16 @@ static enum devimg_status say(struct dvi_check *check, uint32_t index, struct de
 /* Once a record: what CUDA's older codec takes. */
 static enum devimg_status say_lz4(struct dvi_check *check, uint32_t index, struct devimg_error *err)
 {
+    enum {
+        MOST_RATIO = 255
+    }; /* no block inflates to more: a size unknown or made up is left out */
     const struct devimg_record *record = check->in->records[index];
     uint32_t first = DEVIMG_NONE, count = 0;
     uint64_t stored = 0, size = 0;
     for (uint32_t i = 0; i < record->image_count; i++) {
         const struct devimg_image *image = check->in->images[record->first_image + i];
         if (image->compression != DEVIMG_COMPRESSION_LZ4 || image->parent != DEVIMG_NONE ||
-            image->stored_size == DEVIMG_UNKNOWN || image->size == DEVIMG_UNKNOWN)
+            image->stored_size == DEVIMG_UNKNOWN || image->size / MOST_RATIO > image->stored_size)
             continue;
         first = count++ == 0 ? record->first_image + i : first;
         stored += image->stored_size;

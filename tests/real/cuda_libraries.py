@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Shipped CUDA libraries: kernels and their resources against `cuobjdump -all -res-usage`, entries against the second reader of tests/cuda.py.
 
-    cuda.py DEVIMG CACHE
+    cuda_libraries.py DEVIMG CACHE
 
 cuobjdump comes from PyPI (nvidia-cuda-cuobjdump, 1 MB), or from CUOBJDUMP. The libraries are of CUDA 12.4 (the older layout of cubins, LZ4)
 and 13.0 (the newer one).
