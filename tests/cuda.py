@@ -124,6 +124,8 @@ def blocks_of(text):
             kernel = line.split()[1].rstrip(":")
         elif line.startswith("  REG:"):
             numbers = dict(part.split(":") for part in line.split())
+            if "CONSTANT[0]" not in numbers: # a device function: it has no parameter bank
+                continue
             block["kernels"][kernel] = {name: int(numbers[key]) for name, key in RESOURCES.items()}
     return blocks
 
