@@ -218,9 +218,10 @@ static void put_rule_mend(FILE *file, const char *folder, const char *deps, stru
         *end++ = folder[i];
     }
     const char *script =
-        name != NULL ? dvi_arena_format(arena, "s/\\\\ /\\x01/g;s,( )([^/ \\\\]),\\1%s/\\2,g;s/\\x01/\\\\ /g",
-                                        name)
-                     : NULL;
+        name != NULL
+            ? dvi_arena_format(arena,
+                               "s/\\\\ /\\x01/g;s,( )([^/ \\\\]),\\1%s/\\2,g;s/\\x01/\\\\ /g", name)
+            : NULL;
     fputs(" && sed -E -i ", file);
     put_word(file, script != NULL ? script : "");
     putc(' ', file);
@@ -317,8 +318,8 @@ static enum devimg_status fill_ninja(FILE *file, const void *context, struct dev
     put_path(file, n->c->work);
     fputs("/ninja\n"
           "rule with_rule\n  command = $cmd\n  depfile = $out.d\n  deps = gcc\n"
-            "rule alone\n  command = $cmd\n",
-            file);
+          "rule alone\n  command = $cmd\n",
+          file);
     for (size_t i = 0; i < n->c->cells.count && st == DEVIMG_OK; i++) {
         st = put_edge(file, n, i, &arena, err);
         dvi_arena_free(&arena);

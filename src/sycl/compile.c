@@ -67,11 +67,9 @@ static enum devimg_status say_unmatched_gaps(struct dvi_compile *c, struct devim
         for (size_t u = 0; u < c->units.count && !matched; u++)
             matched = dvi_gap_has_unit(gap, c->units.items[u].path);
         if (!matched)
-            DVI_TRY(dvi_compile_warn(c,
-                                     dvi_arena_format(&c->arena,
-                                                      "the gap \"unit:%s\" matches no unit",
-                                                      gap->pattern),
-                                     err));
+            DVI_TRY(dvi_compile_warn(
+                c, dvi_arena_format(&c->arena, "the gap \"unit:%s\" matches no unit", gap->pattern),
+                err));
     }
     return DEVIMG_OK;
 }
