@@ -144,7 +144,8 @@ struct devimg_record {
     uint32_t member_count;      /**< 0 for the file itself */
     enum devimg_file_kind kind;
     enum devimg_record_status status;
-    const char *machine;       /**< host machine: "x86_64", "aarch64"; NULL for raw device code */
+    const char *machine;   /**< host machine: "x86_64", "aarch64"; NULL for raw device code */
+    uint64_t pointer_size; /**< bytes of a pointer there, 4 or 8; DEVIMG_UNKNOWN: raw device code */
     enum devimg_answer linked; /**< yes: an executable or shared library; no: an object before the
                                     link; maybe: neither, such as loose device code */
     uint64_t size;

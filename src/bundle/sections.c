@@ -24,6 +24,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "object/magic.h"
+
 static const char prefix[] = "__CLANG_OFFLOAD_BUNDLE__";
 enum { PREFIX_SIZE = sizeof prefix - 1, ALIGNMENT = 8, MOST_DAMAGED = 256 };
 enum { SHT_LLVM_OFFLOADING = 0x6fff4c0b };
@@ -53,7 +55,7 @@ static void tell_link(struct dvi_placed *image, const struct dvi_object *object,
      * damaged */
     const bool all_seen =
         object->pointer_size == 8 && !object->pointers_partial && !claims->incomplete;
-    const bool for_link = dvi_starts_with(image->bytes, "\x10\xff\x10\xad", 4);
+    const bool for_link = dvi_has_magic(image->bytes, DVI_MAGIC_OFFLOAD_BINARY);
     const bool bitcode = dvi_bitcode_match(image->bytes);
     if (!object->is_linked && bitcode)
         image->note = "bitcode in its object: the device link of the offload compiler's driver "

@@ -70,8 +70,6 @@ const char *dvi_message(struct dvi_check *check, const char *format, ...) DVI_PR
 
 /** zebin or patch tokens: code that an Intel GPU runs as it is. */
 bool dvi_is_native(const struct devimg_image *image);
-/** Bytes of a pointer of the host that the file is for, 4 or 8; 0: not known, or no file of a host. */
-unsigned dvi_host_pointer_size(const struct devimg_record *record);
 /** SPIR-V, and bitcode in an object that is not linked yet. */
 bool dvi_is_portable(const struct dvi_check *check, const struct devimg_image *image);
 /** For what a rule cannot tell because of it. */

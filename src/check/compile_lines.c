@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "check/policy.h"
 
 enum {

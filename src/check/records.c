@@ -21,19 +21,6 @@ bool dvi_is_portable(const struct dvi_check *check, const struct devimg_image *i
            check->in->records[image->record]->linked != DEVIMG_YES;
 }
 
-unsigned dvi_host_pointer_size(const struct devimg_record *record)
-{
-    static const char *const narrow[] = { "i386", "arm", "riscv32", "loongarch32" };
-    static const char *const wide[] = { "x86_64", "aarch64", "ppc64le", "riscv64", "loongarch64" };
-    for (size_t i = 0; record->machine != NULL && i < sizeof narrow / sizeof narrow[0]; i++)
-        if (strcmp(record->machine, narrow[i]) == 0)
-            return 4;
-    for (size_t i = 0; record->machine != NULL && i < sizeof wide / sizeof wide[0]; i++)
-        if (strcmp(record->machine, wide[i]) == 0)
-            return 8;
-    return 0;
-}
-
 /* Code that GPUs run, or that a driver makes it of. */
 static bool is_for_gpus(const struct devimg_image *image)
 {

@@ -87,10 +87,10 @@ static enum devimg_status look_at_pointers(struct state *s, uint32_t index, bool
                                            bool *serves, struct devimg_error *err)
 {
     const struct devimg_image *image = s->check->in->images[index];
-    const unsigned host = dvi_host_pointer_size(s->check->in->records[image->record]);
-    const bool known = image->pointer_size == 4 || image->pointer_size == 8;
-    *serves = !known || host == 0 || image->pointer_size == host;
-    if (!known || image->pointer_size == (host != 0 ? host : 8U) || *said)
+    const uint64_t host = s->check->in->records[image->record]->pointer_size;
+    const bool known = image->pointer_size != DEVIMG_UNKNOWN;
+    *serves = !known || host == DEVIMG_UNKNOWN || image->pointer_size == host;
+    if (!known || image->pointer_size == (host != DEVIMG_UNKNOWN ? host : 8U) || *said)
         return DEVIMG_OK;
     struct devimg_finding f =
         dvi_finding_of(*serves ? DEVIMG_NOTE : DEVIMG_ERROR, "pointer-size", image->record);
@@ -104,7 +104,7 @@ static enum devimg_status look_at_pointers(struct state *s, uint32_t index, bool
                     : dvi_message(s->check,
                                   "the image is for %u-bit hosts, and the file for %u-bit ones: "
                                   "it serves no target",
-                                  (unsigned)image->pointer_size * 8, host * 8);
+                                  (unsigned)image->pointer_size * 8, (unsigned)host * 8);
     f.hint = "call ocloc with the pointer size of the program: -64, or -32";
     *said = true;
     return dvi_say(s->check, &f, err);

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
+
 enum { MOST_TARGETS = 1024, LARGEST_SIZE_BIT = 10 };
 
 enum devimg_status(dvi_refuse)(struct devimg_error *err, const struct dvi_spot *spot,

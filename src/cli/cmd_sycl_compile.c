@@ -7,6 +7,7 @@
 #include "base/limits.h"
 #include "base/pool.h"
 #include "base/run.h"
+#include "base/text.h"
 #include "cli/options.h"
 #include "output/escape.h"
 #include "output/sycl.h"

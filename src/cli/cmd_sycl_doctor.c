@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/interrupt.h"
+#include "base/text.h"
 #include "cli/options.h"
 #include "output/sycl.h"
 #include "sycl/doctor.h"

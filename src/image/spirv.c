@@ -16,7 +16,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-enum { MAGIC = 0x07230203, HEADER_SIZE = 20, MOST_EXTENSION = 4096, MOST_LISTED = 4096 };
+#include "object/magic.h"
+
+enum { HEADER_SIZE = 20, MOST_EXTENSION = 4096, MOST_LISTED = 4096 };
 enum opcode {
     OP_SOURCE = 3,
     OP_LINE = 8,
@@ -57,7 +59,7 @@ static uint32_t operand(const struct module *m, const struct instruction *i, uin
 
 static bool match(struct dvi_view v)
 {
-    return dvi_peek32(v, 0) == MAGIC || dvi_starts_with(v, "\x07\x23\x02\x03", 4);
+    return dvi_peek32(v, 0) == DVI_MAGIC_SPIRV || dvi_starts_with(v, "\x07\x23\x02\x03", 4);
 }
 
 static enum devimg_status open_module(struct dvi_view v, struct module *out,
@@ -66,7 +68,7 @@ static enum devimg_status open_module(struct dvi_view v, struct module *out,
     if (v.size < HEADER_SIZE)
         return dvi_fail(err, DEVIMG_TRUNCATED, v, 0, "SPIR-V header: 20 bytes do not fit in %zu",
                         v.size);
-    *out = (struct module){ v, dvi_peek32(v, 0) != MAGIC, HEADER_SIZE };
+    *out = (struct module){ v, dvi_peek32(v, 0) != DVI_MAGIC_SPIRV, HEADER_SIZE };
     if (v.size % 4 != 0)
         return dvi_fail(err, DEVIMG_TRUNCATED, v, v.size / 4 * 4,
                         "SPIR-V of %zu bytes: no multiple of 4", v.size);
@@ -126,7 +128,7 @@ static enum devimg_status walk_functions(struct module *m, struct devimg_error *
     struct instruction i = { 0 };
     bool inside = false;
     for (;;) {
-        if (!inside && word_at(m, m->at) == MAGIC)
+        if (!inside && word_at(m, m->at) == DVI_MAGIC_SPIRV)
             return dvi_fail(err, DEVIMG_MALFORMED, m->words, m->at,
                             "a second SPIR-V module: an image holds one");
         const enum devimg_status status = next(m, &i, err);

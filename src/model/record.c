@@ -285,6 +285,7 @@ static enum devimg_status begin_record(struct devimg_file *file, const struct pa
         .members = members,
         .member_count = depth,
         .kind = kind,
+        .pointer_size = DEVIMG_UNKNOWN,
         .linked = DEVIMG_MAYBE,
         .size = bytes.size,
         .first_image = (uint32_t)file->images.count,
@@ -325,6 +326,7 @@ static enum devimg_status walk_object(struct reading *r, struct dvi_view bytes,
     struct devimg_record *record = &r->file->records.items[r->record];
     record->kind = object.kind;
     record->machine = object.machine;
+    record->pointer_size = object.pointer_size;
     record->linked = object.is_linked ? DEVIMG_YES : DEVIMG_NO;
     return dvi_bundles_walk(&object, &r->found, err);
 }

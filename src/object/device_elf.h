@@ -5,6 +5,13 @@
 
 #include "base/view.h"
 
+/** Where the header of an ELF says which section holds the names of sections: e_shstrndx, u16; 0,
+ *  which the gABI allows: none does. */
+static inline uint64_t dvi_elf_names_index_at(bool wide)
+{
+    return wide ? 62 : 50;
+}
+
 struct dvi_device_elf {
     struct dvi_view file;
     bool wide; /* ELF64 */

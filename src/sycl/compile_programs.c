@@ -12,6 +12,7 @@
 
 #include "base/names.h"
 #include "base/run.h"
+#include "base/text.h"
 #include "sycl/compile.h"
 #include "sycl/compile_cache.h"
 

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "sycl/compile.h"
 
 enum { MOST_DEPS = 64 << 20, MOST_SOURCE = 64 << 20, MOST_HEADERS = 10000 };

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/run.h"
+#include "base/text.h"
 #include "sycl/compile.h"
 
 static enum devimg_status fail_memory(struct devimg_error *err)

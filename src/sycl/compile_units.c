@@ -11,6 +11,7 @@
 
 #include "base/glob.h"
 #include "base/run.h"
+#include "base/text.h"
 #include "sycl/compile.h"
 
 /* Seconds for ninja to read a build; bytes of its answer; words before the compiler: ccache, ... */

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/glob.h"
-#include "check/policy.h"
 #include "sycl/compiler.h"
 
 static const char *const programs[] = { "icpx",      "icx",         "dpcpp", "clang++",

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/run.h"
-#include "check/policy.h"
+#include "base/text.h"
 #include "sycl/entry.h"
 
 static const char native_cpu[] = "native_cpu", spir64_cpu[] = "spir64_x86_64";

@@ -18,7 +18,7 @@
 #include <string.h>
 
 #include "base/run.h"
-#include "check/policy.h"
+#include "base/text.h"
 
 enum { MOST_MESSAGE = 2000 };
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "check/policy.h"
+#include "base/text.h"
 #include "image/image.h"
 #include "sycl/entry.h"
 

@@ -384,22 +384,23 @@ static void image_for_hosts_of_another_pointer_size_serves_no_target(void **stat
     struct devimg_image *image =
         &w->images[native(w, module_of(w, NULL, "k", NULL), "adl-s", DVI_IP(12, 2, 0))];
     image->pointer_size = 4;
-    w->records[0].machine = "x86_64";
+    w->records[0].pointer_size = 8;
     check_file(w);
     expect(w, "error targets pointer-size 0 - adl-s\n"
               "error targets missing-ip 0 k adl-s\n");
-    w->records[0].machine = "i386";
+    w->records[0].pointer_size = 4;
     check_file(w);
     expect(w, "");
     image->pointer_size = 8;
     check_file(w);
     expect(w, "error targets pointer-size 0 - adl-s\n"
               "error targets missing-ip 0 k adl-s\n");
-    w->records[0].machine = "x86_64";
+    w->records[0].pointer_size = 8;
     check_file(w);
     expect(w, "");
     image->pointer_size = 4;
-    w->records[0].machine = NULL; /* a loose image: what will carry it is not known */
+    w->records[0].pointer_size =
+        DEVIMG_UNKNOWN; /* a loose image: what will carry it is not known */
     check_file(w);
     expect(w, "note targets pointer-size 0 - adl-s\n");
 }
