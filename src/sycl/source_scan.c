@@ -361,6 +361,26 @@ static void end_statement(struct dvi_scanner *s)
     leave_templates(s);
 }
 
+/* Does "requires" behind this start an expression? Else it is a clause, and '{' opens a body. */
+static bool requires_expression(const struct dvi_scanner *s)
+{
+    if (s->before.kind == DVI_LEX_NAME)
+        return dvi_lex_is(&s->lexer, &s->before, "requires") ||
+               dvi_lex_is(&s->lexer, &s->before, "return");
+    switch (s->before.kind == DVI_LEX_PUNCTUATOR ? s->before.punctuator : 0) {
+    case '=':
+    case '(':
+    case '{':
+    case '!':
+    case ',':
+    case '?':
+    case ':':
+    case DVI_LEX_AND:
+    case DVI_LEX_OR: return true;
+    default: return false;
+    }
+}
+
 /* "requires {" and "requires (...) {" are expressions, whose braces end no declaration. */
 static void follow_requires(struct dvi_scanner *s)
 {
@@ -430,7 +450,7 @@ static void take_name(struct dvi_scanner *s)
     case DVI_WORD_ASSERT: dvi_scan_assert(s); break;
     case DVI_WORD_REQUIRES:
         s->requires
-        = DVI_REQUIRES;
+        = requires_expression(s) ? DVI_REQUIRES : DVI_NO_REQUIRES;
         break;
     case DVI_WORD_GNU_ATTRIBUTE:
         s->in_gnu = true;
@@ -707,6 +727,10 @@ static enum devimg_status check_text(struct dvi_view text, struct devimg_error *
     if (nul != NULL)
         return dvi_fail(err, DEVIMG_UNSUPPORTED, text, (uint64_t)(nul - text.data),
                         "a NUL: no source text");
+    const uint8_t *cr = text.size > 0 ? memchr(text.data, '\r', text.size) : NULL;
+    if (cr != NULL && memchr(text.data, '\n', text.size) == NULL && cr + 1 < text.data + text.size)
+        return dvi_fail(err, DEVIMG_UNSUPPORTED, text, (uint64_t)(cr - text.data),
+                        "lines that end in CR alone: compilers disagree on them");
     return DEVIMG_OK;
 }
 
