@@ -77,8 +77,8 @@ static bool split_arguments(const char *text, const struct dvi_scope *macro, con
 /* The argument `wanted` of a list, from 1; NULL: no memory. */
 static const char *argument_of(const char *text, uint32_t wanted, struct dvi_arena *arena)
 {
-    static const char *const params[] = { "", "", "", "", "", "", "", "", "", "", "", "",
-                                          "", "", "", "", "", "", "", "", "", "" };
+    static const char *const params[] = { "", "", "", "", "", "", "", "", "", "", "",
+                                          "", "", "", "", "", "", "", "", "", "", "" };
     enum { MOST = sizeof params / sizeof *params };
     const struct dvi_scope list = { .params = params, .param_count = MOST };
     const char *values[MOST];
@@ -117,9 +117,8 @@ static enum devimg_status expand_body(struct dvi_size_linter *l, const struct dv
     const struct dvi_size_request *r = w->request;
     const char *const *params = w->macro->params;
     const uint32_t count = w->macro->param_count;
-    const char *text = r->text != NULL ? dvi_source_replace(r->text, params, values, count,
-                                                            &l->out->arena)
-                                       : "";
+    const char *text =
+        r->text != NULL ? dvi_source_replace(r->text, params, values, count, &l->out->arena) : "";
     if (text == NULL)
         return dvi_fail_memory(err, "lint");
     if (r->form == DVI_FORM_CALL) {

@@ -151,12 +151,13 @@ static enum devimg_status say_not_followed(struct dvi_size_linter *l, size_t sou
     struct dvi_size_finding f = at_request(source, r, "not-followed");
     f.finding.severity = DEVIMG_NOTE;
     f.finding.message =
-        r->cut ? dvi_arena_format(&l->out->arena,
-                                  "\"%s\" may become an attribute by ##: its size is not held",
-                                  r->name)
-               : dvi_arena_format(&l->out->arena,
-                                  "%s is handed on by its name: sizes that it gets there are not held",
-                                  r->name);
+        r->cut
+            ? dvi_arena_format(&l->out->arena,
+                               "\"%s\" may become an attribute by ##: its size is not held",
+                               r->name)
+            : dvi_arena_format(&l->out->arena,
+                               "%s is handed on by its name: sizes that it gets there are not held",
+                               r->name);
     f.finding.hint = "use it here with a size, or give the file that defines what takes it";
     return say(l, &f, err);
 }
@@ -168,7 +169,8 @@ static enum devimg_status say_cut(struct dvi_size_linter *l, size_t source,
     struct dvi_size_finding f = at_request(source, r, "not-constant");
     l->out->request_count++;
     f.finding.message = dvi_arena_format(
-        &l->out->arena, "the size of %s goes on behind a directive or the end of the text", r->name);
+        &l->out->arena, "the size of %s goes on behind a directive or the end of the text",
+        r->name);
     f.finding.hint = "spell the size in one piece; let #if choose a constant before";
     return say(l, &f, err);
 }

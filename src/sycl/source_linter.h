@@ -37,7 +37,7 @@ struct dvi_size_linter {
     struct dvi_sources all;
     bool raw_denied;
     size_t followed_until; /* names that are handed on before this are those of a use */
-    unsigned expansions; /* of the request at hand, also inside each other */
+    unsigned expansions;   /* of the request at hand, also inside each other */
 };
 
 /** The expressions that one request stands for. */

@@ -66,8 +66,8 @@ struct dvi_size_request {
     const char *text;  /* the expression; NULL: `argument` is not there */
     uint32_t argument; /* of MACRO and TEMPLATE, from 1 */
     uint32_t scope;
-    bool no_size; /* "primary" or "automatic": left to the compiler */
-    bool cut;     /* a directive or the end of the text stands inside the size */
+    bool no_size;       /* "primary" or "automatic": left to the compiler */
+    bool cut;           /* a directive or the end of the text stands inside the size */
     size_t offset, end; /* of NAME and MACRO: behind it */
     uint64_t line, column;
 };
@@ -113,8 +113,8 @@ struct dvi_source {
     DVI_LIST(struct dvi_constant) constants;
     DVI_LIST(struct dvi_size_request) requests;
     DVI_LIST(struct dvi_size_check) checks;
-    DVI_LIST(struct dvi_source_word) aliases; /* "#define A B", B being looked for */
-    bool hands_on;                            /* there is a request of the form NAME */
+    DVI_LIST(struct dvi_source_word) aliases;   /* "#define A B", B being looked for */
+    bool hands_on;                              /* there is a request of the form NAME */
     DVI_LIST(const char *) includes;            /* as written */
     const char *usings[DVI_SOURCE_MOST_USINGS]; /* namespaces; those past the last are not seen */
     uint32_t using_count;

@@ -310,7 +310,8 @@ static void template_name(struct dvi_scanner *s, const struct dvi_source_word *w
 {
     struct dvi_lexer l = s->lexer;
     struct dvi_lexeme next;
-    const bool first = dvi_lex_mark(&s->before, '<'), in_path = dvi_lex_mark(&s->before, DVI_LEX_SCOPE);
+    const bool first = dvi_lex_mark(&s->before, '<'),
+               in_path = dvi_lex_mark(&s->before, DVI_LEX_SCOPE);
     dvi_lex(&l, &next);
     for (uint32_t at = s->scope; at != 0; at = s->out->scopes.items[at].parent)
         if (s->out->scopes.items[at].name != NULL &&
