@@ -380,14 +380,14 @@ static enum devimg_status finish(struct builder *b)
             return DEVIMG_NOMEM;
         const struct candidate *first = &b->candidates.items[from->candidate];
         const bool names_known = all_names_known(b, from);
-        *module = (struct devimg_module){ .record = (uint32_t)(b->record - file->records.items),
-                                          .unit = from->unit,
-                                          .images = images,
-                                          .image_count = count,
-                                          .names = names_known ? first->names : NULL,
-                                          .name_count = !names_known || first->no_kernels
-                                                            ? 0
-                                                            : first->name_count };
+        *module =
+            (struct devimg_module){ .record = (uint32_t)(b->record - file->records.items),
+                                    .unit = from->unit,
+                                    .images = images,
+                                    .image_count = count,
+                                    .names = names_known ? first->names : NULL,
+                                    .name_count =
+                                        !names_known || first->no_kernels ? 0 : first->name_count };
         count = 0;
         for (uint32_t i = from->first_member; i != DEVIMG_NONE; i = b->next_member[i])
             for (uint32_t image = b->candidates.items[i].image;
