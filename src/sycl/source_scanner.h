@@ -75,7 +75,14 @@ uint32_t dvi_scanner_keep(struct dvi_scanner *s);
 /** Open a scope in the one at hand; `path` NULL: that of its parent. */
 void dvi_scanner_enter(struct dvi_scanner *s, enum dvi_scope_kind kind, const char *path,
                        const char *name);
+/** Back to the scope around the one at hand, which is forgotten where nothing refers to it. */
+void dvi_scanner_leave(struct dvi_scanner *s);
 bool dvi_scanner_in_macro(const struct dvi_scanner *s);
+/** In a side of a conditional that no compiler takes. */
+bool dvi_scanner_is_dead(const struct dvi_scanner *s);
+/** The token at hand becomes the one before; there is none before. */
+void dvi_scanner_remember(struct dvi_scanner *s);
+void dvi_scanner_forget(struct dvi_scanner *s);
 
 /** An expression while it is copied: tokens with a blank between them. */
 struct dvi_spelling {
@@ -98,6 +105,10 @@ const char *dvi_scanner_text(struct dvi_scanner *s, const struct dvi_lexer *lexe
 void dvi_scanner_constant(struct dvi_scanner *s, enum dvi_constant_kind kind, const char *name,
                           const char *text, const struct dvi_lexeme *token, bool around);
 
+/** The directive whose '#' is at hand, to the end of its line. */
+void dvi_scan_directive(struct dvi_scanner *s);
+/** The name at hand, whatever it is. */
+void dvi_scan_name(struct dvi_scanner *s);
 /* Each looks at what the name at hand starts. */
 void dvi_scan_template(struct dvi_scanner *s);
 void dvi_scan_lambda_params(struct dvi_scanner *s);
