@@ -492,19 +492,22 @@ static bool find_enum(struct dvi_lexer *l, struct dvi_lexeme *name, bool *scoped
 }
 
 static void add_enumerator(struct dvi_scanner *s, uint32_t around, bool scoped, const char *name,
-                           const char *text, const struct dvi_lexeme *at)
+                           const char *text, uint64_t plus, const struct dvi_lexeme *at)
 {
     const uint32_t own = s->scope;
+    const size_t first = s->out->constants.count;
     if (own != around)
         dvi_scanner_constant(s, DVI_CONSTANT_VALUE, name, text, at, false);
-    if (scoped)
-        return;
-    s->scope = around;
-    dvi_scanner_constant(s, DVI_CONSTANT_VALUE, name, text, at, false);
-    s->scope = own;
+    if (!scoped) {
+        s->scope = around;
+        dvi_scanner_constant(s, DVI_CONSTANT_VALUE, name, text, at, false);
+        s->scope = own;
+    }
+    for (size_t i = first; i < s->out->constants.count; i++)
+        s->out->constants.items[i].plus = plus;
 }
 
-/* A value that is not given is one more than that before it: "(text) + count". */
+/* A value that is not given is one more than that before it. */
 static void take_enumerators(struct dvi_scanner *s, struct dvi_lexer *l, uint32_t around,
                              bool scoped)
 {
@@ -523,15 +526,9 @@ static void take_enumerators(struct dvi_scanner *s, struct dvi_lexer *l, uint32_
             base = spelled(s, &text);
             count = 0;
         }
-        const char *value =
-            count == 0 ? base
-                       : dvi_arena_format(&s->out->arena, "( %s ) + %zu", base, (size_t)count);
-        if (value == NULL)
-            dvi_scanner_fail(s, DEVIMG_NOMEM, "");
         if (s->status != DEVIMG_OK)
             return;
-        add_enumerator(s, around, scoped, dvi_scanner_text(s, l, &name), value, &name);
-        count++;
+        add_enumerator(s, around, scoped, dvi_scanner_text(s, l, &name), base, count++, &name);
         if (!dvi_lex_mark(&mark, ','))
             return;
     }
@@ -548,11 +545,8 @@ void dvi_scan_enum(struct dvi_scanner *s)
         return;
     const char *own = name.kind == DVI_LEX_NAME ? dvi_scanner_text(s, &l, &name) : NULL;
     if (own != NULL) {
-        const char *path = s->out->scopes.items[around].path;
-        path = *path != 0 ? dvi_arena_format(&s->out->arena, "%s::%s", path, own) : own;
-        if (path == NULL)
-            dvi_scanner_fail(s, DEVIMG_NOMEM, "");
-        else
+        const char *path = dvi_scanner_path(s, own);
+        if (path != NULL)
             dvi_scanner_enter(s, DVI_SCOPE_NAMED, path, own);
     }
     if (s->status == DEVIMG_OK)

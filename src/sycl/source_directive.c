@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Directives: conditionals, of which both sides count, macros, and what is included. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "sycl/source_scanner.h"
+
+enum { MACRO_SLOTS = 1 << 14, MOST_MACRO_STEPS = 20000000 };
 
 static void skip_line(struct dvi_scanner *s)
 {
@@ -123,6 +126,25 @@ static void macro_params(struct dvi_scanner *s, struct dvi_scope *scope)
     scope->param_count = count;
 }
 
+/* A macro is found again by its name, where it ends. */
+static void add_macro(struct dvi_scanner *s, const char *name, const char *text,
+                      const struct dvi_lexeme *at)
+{
+    const size_t before = s->out->constants.count;
+    if (s->macros == NULL)
+        s->macros = calloc(MACRO_SLOTS, sizeof *s->macros);
+    if (s->macros == NULL) {
+        dvi_scanner_fail(s, DEVIMG_NOMEM, "");
+        return;
+    }
+    dvi_scanner_constant(s, DVI_CONSTANT_MACRO, name, text, at, true);
+    if (s->out->constants.count == before)
+        return;
+    struct dvi_constant *c = &s->out->constants.items[before];
+    c->before = s->macros[c->hash % MACRO_SLOTS];
+    s->macros[c->hash % MACRO_SLOTS] = (uint32_t)before + 1;
+}
+
 /* What an object-like macro stands for, where it is short enough for a size. */
 static void take_body(struct dvi_scanner *s, const char *name, const struct dvi_lexeme *at)
 {
@@ -138,7 +160,7 @@ static void take_body(struct dvi_scanner *s, const char *name, const struct dvi_
     }
     const char *text = count > 0 ? dvi_spelled(&body, &s->out->arena) : NULL;
     if (text != NULL)
-        dvi_scanner_constant(s, DVI_CONSTANT_MACRO, name, text, at, true);
+        add_macro(s, name, text, at);
     else if (count > 0)
         dvi_scanner_fail(s, DEVIMG_NOMEM, "");
 }
@@ -185,12 +207,18 @@ static void take_undef(struct dvi_scanner *s)
     if (!dvi_scanner_next(s) || s->token.kind != DVI_LEX_NAME)
         return;
     const struct dvi_view name = dvi_lex_text(&s->lexer, &s->token, room);
-    for (size_t i = s->out->constants.count; i > 0; i--) {
-        struct dvi_constant *c = &s->out->constants.items[i - 1];
-        if (c->kind != DVI_CONSTANT_MACRO || c->hash != s->token.hash || !dvi_equals(name, c->name))
+    uint32_t at = s->macros != NULL ? s->macros[s->token.hash % MACRO_SLOTS] : 0;
+    while (at != 0) {
+        struct dvi_constant *c = &s->out->constants.items[at - 1];
+        at = c->before;
+        if (++s->macro_steps > MOST_MACRO_STEPS) {
+            dvi_scanner_fail(s, DEVIMG_LIMIT, "too many macros whose names have a like hash");
+            return;
+        }
+        if (c->hash != s->token.hash || !dvi_equals(name, c->name))
             continue;
         if (c->end != SIZE_MAX)
-            break;
+            return;
         c->end = s->token.at;
     }
 }

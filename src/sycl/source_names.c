@@ -144,34 +144,28 @@ bool dvi_source_split(const char *text, struct dvi_source_path *out)
     return *out->last != 0;
 }
 
-/* Is `path` the first `size` bytes of `scope`, then `prefix`? */
-static bool is_joined(const char *path, const char *scope, size_t size, const char *prefix)
-{
-    if (strncmp(path, scope, size) != 0)
-        return false;
-    path += size;
-    if (size > 0 && *prefix != 0) {
-        if (strncmp(path, "::", 2) != 0)
-            return false;
-        path += 2;
-    }
-    return strcmp(path, prefix) == 0;
-}
-
-/* How many scopes lie between the place and the one that `path` is found in; NOWHERE: it is not. */
+/* How many scopes lie between the place and the one that `path` is found in; NOWHERE: it is not.
+ * `path` is that scope, of or around `scope`, then the prefix. */
 static unsigned scopes_between(const char *path, const char *scope,
                                const struct dvi_source_path *name)
 {
-    size_t size = strlen(scope);
-    for (unsigned away = 0;; away++) {
-        if ((!name->global || size == 0) && is_joined(path, scope, size, name->prefix))
-            return away;
-        if (size == 0)
+    const size_t path_size = strlen(path), size = strlen(name->prefix);
+    size_t common = path_size - size; /* of the scope it is found in */
+    unsigned away = 0;
+    if (size > path_size || strcmp(path + common, name->prefix) != 0)
+        return NOWHERE;
+    if (common > 0 && size > 0) {
+        if (common < 2 || memcmp(path + common - 2, "::", 2) != 0)
             return NOWHERE;
-        do
-            size--;
-        while (size > 0 && !(scope[size] == ':' && scope[size + 1] == ':'));
+        common -= 2;
     }
+    if (strncmp(path, scope, common) != 0 || (name->global && common > 0))
+        return NOWHERE;
+    if (common > 0 && scope[common] != 0 && strncmp(scope + common, "::", 2) != 0)
+        return NOWHERE;
+    for (const char *p = scope + common; *p != 0; p++)
+        away += p == scope || (p[0] == ':' && p[1] == ':');
+    return away;
 }
 
 static bool ends_with_scope(const char *path, const char *suffix)
@@ -276,8 +270,9 @@ static void take_found(struct dvi_sources *s, const struct dvi_source_ref *ref, 
     }
     const struct dvi_constant *c = &s->items[ref->source].constants.items[ref->constant];
     for (unsigned i = 0; i < out->count; i++)
-        if (out->items[i]->kind == c->kind && strcmp(out->items[i]->text, c->text) == 0 &&
-            out->at[i].source == ref->source && out->at[i].scope == c->scope)
+        if (out->items[i]->kind == c->kind && out->items[i]->plus == c->plus &&
+            strcmp(out->items[i]->text, c->text) == 0 && out->at[i].source == ref->source &&
+            out->at[i].scope == c->scope)
             return;
     if (out->count == DVI_SOURCE_FOUND) {
         out->cut = true;

@@ -2,6 +2,7 @@
 /* The tokens of a source, once: its scopes, and what is looked into on the way. */
 #include "sycl/source_scan.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "sycl/source_scanner.h"
@@ -36,15 +37,38 @@ void dvi_scanner_enter(struct dvi_scanner *s, enum dvi_scope_kind kind, const ch
         dvi_scanner_fail(s, many ? DEVIMG_LIMIT : DEVIMG_NOMEM, "more than 500000 open scopes");
         return;
     }
+    const struct dvi_scope *around = &s->out->scopes.items[s->scope];
+    const uint32_t own = (uint32_t)(s->out->scopes.count - 1);
     *scope = (struct dvi_scope){
         .parent = s->scope,
         .kind = kind,
-        .path = path != NULL ? path : s->out->scopes.items[s->scope].path,
+        .path = path != NULL ? path : around->path,
         .name = name,
         .parens = s->parens,
+        .depth = own != 0 ? around->depth + 1 : 0,
+        .macro = kind == DVI_SCOPE_MACRO ? own : around->macro,
     };
-    s->scope = (uint32_t)(s->out->scopes.count - 1);
+    s->scope = own;
     s->parens = 0;
+    if (scope->depth > DVI_SOURCE_MOST_DEPTH)
+        dvi_scanner_fail(s, DEVIMG_LIMIT, "more than 5000 braces and templates inside each other");
+}
+
+const char *dvi_scanner_path(struct dvi_scanner *s, const char *name)
+{
+    const char *around = s->out->scopes.items[s->scope].path;
+    if (*around == 0)
+        return name;
+    s->path_bytes += strlen(around) + strlen(name);
+    if (s->path_bytes > DVI_SOURCE_MOST_PATH_BYTES) {
+        dvi_scanner_fail(s, DEVIMG_LIMIT,
+                         "names of namespaces and classes inside each other take more than 64 MiB");
+        return NULL;
+    }
+    const char *path = dvi_arena_format(&s->out->arena, "%s::%s", around, name);
+    if (path == NULL)
+        dvi_scanner_fail(s, DEVIMG_NOMEM, "");
+    return path;
 }
 
 void dvi_scanner_leave(struct dvi_scanner *s)
@@ -95,13 +119,8 @@ static void open_brace(struct dvi_scanner *s)
 {
     const bool named = s->pending.named;
     const char *path = s->pending.path;
-    if (named && path != NULL && *path == 0)
-        path = NULL; /* no name of its own */
-    else if (named && path != NULL && *s->out->scopes.items[s->scope].path != 0)
-        path =
-            dvi_arena_format(&s->out->arena, "%s::%s", s->out->scopes.items[s->scope].path, path);
-    if (named && path == NULL && s->pending.path != NULL && *s->pending.path != 0)
-        dvi_scanner_fail(s, DEVIMG_NOMEM, "");
+    if (named && path != NULL)
+        path = *path != 0 ? dvi_scanner_path(s, path) : NULL; /* NULL: no name of its own */
     dvi_scanner_enter(s, named ? DVI_SCOPE_NAMED : DVI_SCOPE_BLOCK, path,
                       named ? s->pending.name : NULL);
     s->pending = (struct dvi_pending){ .named = false };
@@ -377,6 +396,7 @@ enum devimg_status dvi_source_scan(struct dvi_view text, const struct dvi_source
     if (s.status == DEVIMG_OK)
         scan(&s);
     DVI_LIST_FREE(&s.conditionals);
+    free(s.macros);
     return s.status;
 }
 
@@ -412,8 +432,6 @@ bool dvi_source_is_param(const struct dvi_source *source, uint32_t scope, const 
 
 const struct dvi_scope *dvi_source_macro(const struct dvi_source *source, uint32_t scope)
 {
-    for (; scope != 0; scope = source->scopes.items[scope].parent)
-        if (source->scopes.items[scope].kind == DVI_SCOPE_MACRO)
-            return &source->scopes.items[scope];
-    return NULL;
+    const uint32_t macro = source->scopes.items[scope].macro;
+    return macro != 0 ? &source->scopes.items[macro] : NULL;
 }

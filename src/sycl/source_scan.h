@@ -13,7 +13,9 @@
 enum {
     DVI_SOURCE_MOST_BYTES = 256 << 20,
     DVI_SOURCE_MOST_ITEMS = 500000,
-    DVI_SOURCE_MOST_USINGS = 32
+    DVI_SOURCE_MOST_USINGS = 32,
+    DVI_SOURCE_MOST_DEPTH = 5000,          /* scopes inside each other */
+    DVI_SOURCE_MOST_PATH_BYTES = 64 << 20, /* of all scopes: a name in 1000 others is long */
 };
 
 enum dvi_scope_kind {
@@ -31,6 +33,8 @@ struct dvi_scope {
     const char *const *params; /* of TEMPLATE and MACRO */
     uint32_t param_count;
     uint32_t parens; /* that are open around it */
+    uint32_t depth;
+    uint32_t macro; /* it, or the one around it, that is a MACRO; 0: none */
     bool is_lambda;
 };
 
@@ -45,6 +49,8 @@ struct dvi_constant {
     const char *name, *text;
     uint32_t scope;
     uint32_t hash;     /* of the name */
+    uint32_t before;   /* of MACRO: 1 + the macro before it whose name has a like hash; 0: none */
+    uint64_t plus;     /* added to the text's value: an enumerator's place behind it */
     size_t begin, end; /* in the file: where it can be used */
     uint64_t line, column;
 };

@@ -65,6 +65,9 @@ struct dvi_scanner {
     size_t named_until; /* declarators up to here were read */
     struct dvi_pending pending;
     DVI_LIST(struct dvi_conditional) conditionals;
+    uint32_t *macros; /* heads of chains of constants, by the hash of their names; NULL: none yet */
+    uint64_t macro_steps;
+    size_t path_bytes; /* of all scopes */
 };
 
 /** The next token of the source; false: none is left, or the scan failed. */
@@ -75,6 +78,8 @@ uint32_t dvi_scanner_keep(struct dvi_scanner *s);
 /** Open a scope in the one at hand; `path` NULL: that of its parent. */
 void dvi_scanner_enter(struct dvi_scanner *s, enum dvi_scope_kind kind, const char *path,
                        const char *name);
+/** What a named thing of the scope at hand is called, "a::b::name"; NULL: the scan failed. */
+const char *dvi_scanner_path(struct dvi_scanner *s, const char *name);
 /** Back to the scope around the one at hand, which is forgotten where nothing refers to it. */
 void dvi_scanner_leave(struct dvi_scanner *s);
 bool dvi_scanner_in_macro(const struct dvi_scanner *s);

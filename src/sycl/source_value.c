@@ -56,6 +56,15 @@ static void merge(struct dvi_values *out, const struct dvi_values *more)
         *out = *more;
 }
 
+static void add_to_each(struct dvi_values *values, uint64_t plus)
+{
+    for (unsigned i = 0; i < values->count; i++)
+        if (__builtin_add_overflow(values->items[i], plus, &values->items[i])) {
+            set_unknown(values, "an expression without a value");
+            return;
+        }
+}
+
 static void next(struct reader *r)
 {
     dvi_lex(&r->lexer, &r->token);
@@ -175,6 +184,7 @@ static void lookup(struct reader *r, const char *text, struct dvi_values *out)
         const struct dvi_constant *c = found.items[i];
         struct dvi_values one = { .state = DVI_VALUE_KNOWN };
         evaluate(r->sources, &found.at[i], c->text, r->depth + 1, r->steps, &one);
+        add_to_each(&one, c->plus);
         merge(out, &one);
     }
     if (found.cut || (found.count == 0 && *path.prefix == 0))
