@@ -115,21 +115,15 @@ static void macro_params(struct dvi_scanner *s, struct dvi_scope *scope)
             names[count++] = "__VA_ARGS__";
         else
             s->before = s->token;
-    const char **params = dvi_arena_array(&s->out->arena, count + 1, sizeof *params);
-    if (params == NULL || s->status != DEVIMG_OK) {
-        dvi_scanner_fail(s, DEVIMG_NOMEM, "");
-        return;
-    }
-    for (uint32_t i = 0; i < count; i++)
-        params[i] = names[i];
-    scope->params = params;
-    scope->param_count = count;
+    scope->params = dvi_scanner_list(s, names, count);
+    scope->param_count = scope->params != NULL ? count : 0;
 }
 
 /* A macro is found again by its name, where it ends. */
 static void add_macro(struct dvi_scanner *s, const char *name, const char *text,
-                      const struct dvi_lexeme *at)
+                      const struct dvi_lexeme *at, bool is_function)
 {
+    const struct dvi_scope *scope = &s->out->scopes.items[s->scope];
     const size_t before = s->out->constants.count;
     if (s->macros == NULL)
         s->macros = calloc(MACRO_SLOTS, sizeof *s->macros);
@@ -137,16 +131,19 @@ static void add_macro(struct dvi_scanner *s, const char *name, const char *text,
         dvi_scanner_fail(s, DEVIMG_NOMEM, "");
         return;
     }
-    dvi_scanner_constant(s, DVI_CONSTANT_MACRO, name, text, at, true);
-    if (s->out->constants.count == before)
+    struct dvi_constant *c = dvi_scanner_constant(s, DVI_CONSTANT_MACRO, name, text, at, true);
+    if (c == NULL)
         return;
-    struct dvi_constant *c = &s->out->constants.items[before];
+    c->is_function = is_function;
+    c->params = scope->params;
+    c->param_count = scope->param_count;
     c->before = s->macros[c->hash % MACRO_SLOTS];
     s->macros[c->hash % MACRO_SLOTS] = (uint32_t)before + 1;
 }
 
-/* What an object-like macro stands for, where it is short enough for a size. */
-static void take_body(struct dvi_scanner *s, const char *name, const struct dvi_lexeme *at)
+/* What a macro stands for, where it is short enough for a size. */
+static void take_body(struct dvi_scanner *s, const char *name, const struct dvi_lexeme *at,
+                      bool is_function)
 {
     enum { MOST_TOKENS = 64 };
     struct dvi_lexer ahead = s->lexer;
@@ -160,7 +157,7 @@ static void take_body(struct dvi_scanner *s, const char *name, const struct dvi_
     }
     const char *text = count > 0 ? dvi_spelled(&body, &s->out->arena) : NULL;
     if (text != NULL)
-        add_macro(s, name, text, at);
+        add_macro(s, name, text, at, is_function);
     else if (count > 0)
         dvi_scanner_fail(s, DEVIMG_NOMEM, "");
 }
@@ -182,8 +179,7 @@ static void take_define(struct dvi_scanner *s)
     dvi_scanner_forget(s);
     if (is_function)
         macro_params(s, &s->out->scopes.items[s->scope]);
-    else
-        take_body(s, name, &at);
+    take_body(s, name, &at, is_function);
     dvi_scanner_forget(s);
     s->attribute = 0;
     s->in_gnu = false;

@@ -381,6 +381,8 @@ enum devimg_status dvi_size_lint_run(const struct dvi_size_lint_asked *asked,
     free(l.is_header);
     DVI_LIST_FREE(&l.words);
     DVI_LIST_FREE(&l.wrappers);
+    DVI_LIST_FREE(&l.defaults);
+    free(l.wrapper_heads);
     dvi_source_words_free(&l.table);
     dvi_sources_free(&l.all);
     dvi_walk_free(&l.walk);

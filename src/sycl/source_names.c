@@ -129,6 +129,7 @@ static void reach_from(struct dvi_sources *s, size_t from)
 
 bool dvi_source_split(const char *text, struct dvi_source_path *out)
 {
+    out->want = DVI_WANT_VALUE;
     out->global = strncmp(text, "::", 2) == 0;
     if (out->global)
         text += 2;
@@ -271,6 +272,7 @@ static void take_found(struct dvi_sources *s, const struct dvi_source_ref *ref, 
     const struct dvi_constant *c = &s->items[ref->source].constants.items[ref->constant];
     for (unsigned i = 0; i < out->count; i++)
         if (out->items[i]->kind == c->kind && out->items[i]->plus == c->plus &&
+            out->items[i]->param_count == c->param_count && c->kind != DVI_CONSTANT_CLASS &&
             strcmp(out->items[i]->text, c->text) == 0 && out->at[i].source == ref->source &&
             out->at[i].scope == c->scope)
             return;
@@ -286,10 +288,14 @@ static void take_found(struct dvi_sources *s, const struct dvi_source_ref *ref, 
 }
 
 static bool has_name(const struct dvi_sources *s, const struct dvi_source_ref *ref, uint32_t hash,
-                     const char *name)
+                     const struct dvi_source_path *name)
 {
     const struct dvi_constant *c = &s->items[ref->source].constants.items[ref->constant];
-    return c->hash == hash && strcmp(c->name, name) == 0;
+    const unsigned is = c->kind == DVI_CONSTANT_CLASS ? DVI_WANT_CLASS
+                        : c->is_function              ? DVI_WANT_FUNCTION
+                                                      : DVI_WANT_VALUE;
+    return c->hash == hash && strcmp(c->name, name->last) == 0 &&
+           (c->kind == DVI_CONSTANT_ALIAS || is == name->want);
 }
 
 void dvi_source_find(struct dvi_sources *s, const struct dvi_source_place *place,
@@ -299,7 +305,7 @@ void dvi_source_find(struct dvi_sources *s, const struct dvi_source_place *place
     *out = (struct dvi_source_found){ .rank = RANK_NONE };
     for (uint32_t at = s->own_heads[own_slot(s, hash, place->source)]; at != 0;) {
         const struct dvi_source_ref *ref = &s->refs[at - 1];
-        if (ref->source == place->source && has_name(s, ref, hash, name->last))
+        if (ref->source == place->source && has_name(s, ref, hash, name))
             take_found(s, ref, rank_of(s, place, name, ref), out);
         if (++s->steps > DVI_SOURCE_STEPS) {
             out->cut = true;
@@ -316,7 +322,7 @@ void dvi_source_find(struct dvi_sources *s, const struct dvi_source_place *place
             out->cut = true;
             return;
         }
-        if (ref->source != place->source && has_name(s, ref, hash, name->last))
+        if (ref->source != place->source && has_name(s, ref, hash, name))
             take_found(s, ref, rank_of(s, place, name, ref), out);
     }
 }

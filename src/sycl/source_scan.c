@@ -121,8 +121,13 @@ static void open_brace(struct dvi_scanner *s)
     const char *path = s->pending.path;
     if (named && path != NULL)
         path = *path != 0 ? dvi_scanner_path(s, path) : NULL; /* NULL: no name of its own */
+    const struct dvi_pending pending = s->pending;
     dvi_scanner_enter(s, named ? DVI_SCOPE_NAMED : DVI_SCOPE_BLOCK, path,
-                      named ? s->pending.name : NULL);
+                      named ? pending.name : NULL);
+    if (s->status == DEVIMG_OK && named) {
+        s->out->scopes.items[s->scope].arguments = pending.arguments;
+        s->out->scopes.items[s->scope].class_at = pending.class_at;
+    }
     s->pending = (struct dvi_pending){ .named = false };
     s->attribute = 0;
     s->in_gnu = false;

@@ -30,7 +30,10 @@ struct dvi_scope {
     enum dvi_scope_kind kind;
     const char *path; /* "a::b": of the innermost NAMED one */
     const char *name; /* of a class, a function-like macro, or what a template declares; or NULL */
-    const char *const *params; /* of TEMPLATE and MACRO */
+    const char *const *params;   /* of TEMPLATE and MACRO; "": one without a name */
+    const char *const *defaults; /* of TEMPLATE: an expression for each parameter; NULL: none */
+    const char *arguments;       /* of a class: those that it is specialized for; NULL: none */
+    uint32_t class_at;           /* of a class, and of what is its member: 1 + its CLASS */
     uint32_t param_count;
     uint32_t parens; /* that are open around it */
     uint32_t depth;
@@ -41,12 +44,16 @@ struct dvi_scope {
 enum dvi_constant_kind {
     DVI_CONSTANT_VALUE, /* const, constexpr, an enumerator: `text` is an expression */
     DVI_CONSTANT_MACRO, /* #define NAME ...: likewise */
-    DVI_CONSTANT_ALIAS  /* another name: `text` is a path */
+    DVI_CONSTANT_ALIAS, /* another name: `text` is a path */
+    DVI_CONSTANT_CLASS  /* a class; `params` are those that it is derived from */
 };
 
 struct dvi_constant {
     enum dvi_constant_kind kind;
-    const char *name, *text;
+    const char *name, *text; /* "": of a function that does more than return an expression */
+    const char *const *params;
+    uint32_t param_count;
+    bool is_function; /* VALUE and MACRO: it is called, with `params` */
     uint32_t scope;
     uint32_t hash;     /* of the name */
     uint32_t before;   /* of MACRO: 1 + the macro before it whose name has a like hash; 0: none */

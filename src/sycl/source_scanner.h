@@ -34,6 +34,8 @@ const char *dvi_word_name(enum dvi_word_id id);
 struct dvi_pending {
     bool named;
     const char *path, *name;
+    const char *arguments; /* as in dvi_scope */
+    uint32_t class_at;
 };
 
 /** A conditional that is open. */
@@ -106,9 +108,16 @@ const char *dvi_spelled(const struct dvi_spelling *from, struct dvi_arena *arena
 const char *dvi_scanner_text(struct dvi_scanner *s, const struct dvi_lexer *lexer,
                              const struct dvi_lexeme *token);
 
-/** Add a constant of the scope at hand; its name is at `token`. */
-void dvi_scanner_constant(struct dvi_scanner *s, enum dvi_constant_kind kind, const char *name,
-                          const char *text, const struct dvi_lexeme *token, bool around);
+/** Add a constant of the scope at hand, or, for `around`, of the file; its name is at `token`.
+ *  NULL: none was added. */
+struct dvi_constant *dvi_scanner_constant(struct dvi_scanner *s, enum dvi_constant_kind kind,
+                                          const char *name, const char *text,
+                                          const struct dvi_lexeme *token, bool around);
+/** A list of its own; NULL: no memory, and the scan has failed. */
+const char *const *dvi_scanner_list(struct dvi_scanner *s, const char *const *items,
+                                    uint32_t count);
+/** dvi_spelled(); NULL: the scan has failed. */
+const char *dvi_scanner_spelled(struct dvi_scanner *s, const struct dvi_spelling *from);
 
 /** The directive whose '#' is at hand, to the end of its line. */
 void dvi_scan_directive(struct dvi_scanner *s);

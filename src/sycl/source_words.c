@@ -25,6 +25,7 @@ static const struct {
     { "using", DVI_WORD_USING },
     { "const", DVI_WORD_CONST },
     { "constexpr", DVI_WORD_CONST },
+    { "consteval", DVI_WORD_CONST },
     { "static_assert", DVI_WORD_ASSERT },
     { "_Static_assert", DVI_WORD_ASSERT },
     { "requires", DVI_WORD_REQUIRES },
