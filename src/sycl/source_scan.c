@@ -119,11 +119,15 @@ static void open_brace(struct dvi_scanner *s)
 {
     const bool named = s->pending.named;
     const char *path = s->pending.path;
-    if (named && path != NULL)
+    if (!named)
+        path = s->pending.member_of != NULL ? dvi_scanner_path(s, s->pending.member_of) : NULL;
+    else if (path != NULL)
         path = *path != 0 ? dvi_scanner_path(s, path) : NULL; /* NULL: no name of its own */
     const struct dvi_pending pending = s->pending;
     dvi_scanner_enter(s, named ? DVI_SCOPE_NAMED : DVI_SCOPE_BLOCK, path,
                       named ? pending.name : NULL);
+    if (s->status == DEVIMG_OK)
+        s->out->scopes.items[s->scope].is_member = pending.member_of != NULL;
     if (s->status == DEVIMG_OK && named) {
         s->out->scopes.items[s->scope].arguments = pending.arguments;
         s->out->scopes.items[s->scope].class_at = pending.class_at;
@@ -229,6 +233,24 @@ static void name_template(struct dvi_scanner *s)
         scope->name = dvi_scanner_text(s, &s->lexer, &s->before);
 }
 
+/* "void a::K::f(": what stands in the body is looked for in a::K first. */
+static void name_member(struct dvi_scanner *s)
+{
+    const enum dvi_scope_kind kind = s->out->scopes.items[s->scope].kind;
+    struct dvi_spelling owner = { .size = 0 };
+    struct dvi_lexer l = s->lexer;
+    struct dvi_lexeme t;
+    if (s->parens > 0 || (kind != DVI_SCOPE_NAMED && kind != DVI_SCOPE_TEMPLATE) ||
+        s->before.kind != DVI_LEX_NAME || !dvi_lex_mark(&s->before_that, DVI_LEX_SCOPE) ||
+        s->path_start.kind != DVI_LEX_NAME || dvi_scanner_in_macro(s))
+        return;
+    l.at = s->path_start.at;
+    for (dvi_lex(&l, &t); t.at < s->before_that.at; dvi_lex(&l, &t))
+        dvi_spell(&owner, &l, &t);
+    if (owner.size > 0 && !owner.cut)
+        s->pending.member_of = dvi_scanner_spelled(s, &owner);
+}
+
 static void close_paren(struct dvi_scanner *s)
 {
     if (s->parens > 0)
@@ -292,12 +314,17 @@ static void take_punctuator(struct dvi_scanner *s)
     case '}': close_brace(s); break;
     case '(':
         name_template(s);
+        name_member(s);
         s->parens++;
         break;
     case ')': close_paren(s); break;
     case '[': open_bracket(s); break;
     case ']': close_bracket(s); break;
     case ';': end_statement(s); break;
+    case DVI_LEX_SCOPE: /* behind the '>' of arguments: what is named there is not followed */
+        if (!dvi_lex_mark(&s->before_that, DVI_LEX_SCOPE) || s->before.kind != DVI_LEX_NAME)
+            s->path_start = s->before;
+        break;
     case '<':
         if (after_lambda)
             dvi_scan_lambda_params(s);

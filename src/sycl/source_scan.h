@@ -39,6 +39,7 @@ struct dvi_scope {
     uint32_t depth;
     uint32_t macro; /* it, or the one around it, that is a MACRO; 0: none */
     bool is_lambda;
+    bool is_member; /* a body outside of the class, or namespace, that `path` is */
 };
 
 enum dvi_constant_kind {

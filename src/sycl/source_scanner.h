@@ -36,6 +36,7 @@ struct dvi_pending {
     const char *path, *name;
     const char *arguments; /* as in dvi_scope */
     uint32_t class_at;
+    const char *member_of; /* of a function: "a::K" of "void a::K::f(...)"; or NULL */
 };
 
 /** A conditional that is open. */
@@ -50,6 +51,7 @@ struct dvi_scanner {
     struct dvi_lexer lexer;
     struct dvi_lexeme token, before; /* `before` is of the same macro or of no directive */
     struct dvi_lexeme before_that;
+    struct dvi_lexeme path_start; /* of the name whose last "::" was read */
     const struct dvi_source_words *words;
     struct dvi_source *out;
     struct devimg_error *err;
