@@ -53,13 +53,21 @@ struct class_name {
     struct dvi_lexer behind; /* its '{' or ':' */
 };
 
+/* The next token that is of no directive: of a conditional both sides count. */
+static void lex_head(struct dvi_lexer *l, struct dvi_lexeme *t)
+{
+    for (dvi_lex(l, t); t->kind == DVI_LEX_DIRECTIVE; dvi_lex(l, t))
+        while (t->kind != DVI_LEX_LINE_END)
+            dvi_lex(l, t);
+}
+
 static void find_class_name(const struct dvi_scanner *s, struct class_name *out)
 {
     struct dvi_lexer l = s->lexer;
     struct dvi_lexeme t, before = { .kind = DVI_LEX_END };
     unsigned angles = 0, brackets = 0;
     for (unsigned i = 0; i < MOST_SPECIFIERS; i++, before = t) {
-        dvi_lex(&l, &t);
+        lex_head(&l, &t);
         if (ends(&t))
             return;
         if (dvi_lex_mark(&t, '[') || dvi_lex_mark(&t, ']')) {
@@ -122,14 +130,9 @@ static uint32_t take_bases(struct dvi_scanner *s, struct dvi_lexer l, const char
     uint32_t count = 0;
     unsigned depth = 0;
     for (unsigned i = 0; i < MOST_BASE_TOKENS; i++) {
-        dvi_lex(&l, &t);
-        while (t.kind == DVI_LEX_DIRECTIVE) {
-            while (t.kind != DVI_LEX_LINE_END)
-                dvi_lex(&l, &t);
-            dvi_lex(&l, &t);
-        }
+        lex_head(&l, &t);
         const bool last = t.kind == DVI_LEX_END || (depth == 0 && dvi_lex_mark(&t, '{'));
-        if (last || (depth == 0 && dvi_lex_mark(&t, ','))) {
+        if (last || (depth == 0 && (dvi_lex_mark(&t, ',') || dvi_lex_mark(&t, ':')))) {
             if (base.size > 0 && count < MOST_BASES)
                 out[count++] = dvi_scanner_spelled(s, &base);
             base = (struct dvi_spelling){ .size = 0 };

@@ -141,6 +141,7 @@ static void take_params(struct dvi_scanner *s, bool is_lambda)
         if (t->kind == DVI_LEX_NAME) {
             const struct dvi_source_word *user = NULL;
             const enum dvi_word_id id = dvi_word_of(s->words, &s->lexer, t, &user);
+            dvi_scanner_saw(s, user);
             if (id >= DVI_WORD_REQD)
                 dvi_scan_size(s, id, user);
             if (outer && !in_default)

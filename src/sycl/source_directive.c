@@ -171,6 +171,9 @@ static void take_define(struct dvi_scanner *s)
         return;
     const struct dvi_lexeme at = s->token;
     const char *name = dvi_scanner_text(s, &s->lexer, &at);
+    const struct dvi_source_word *word = NULL;
+    (void)dvi_word_of(s->words, &s->lexer, &at, &word);
+    dvi_scanner_saw(s, word);
     const bool is_function =
         s->lexer.at < s->lexer.source.size && s->lexer.source.data[s->lexer.at] == '(';
     dvi_scanner_enter(s, DVI_SCOPE_MACRO, NULL, name);

@@ -175,9 +175,10 @@ static enum devimg_status say_unless(struct dvi_size_linter *l, size_t source,
     struct dvi_size_finding f = at_request(source, r, "base-unknown");
     f.finding.severity = DEVIMG_NOTE;
     f.finding.message = dvi_arena_format(
-        &l->out->arena, "size \"%s\" is another one if base %s, which no source given has, has it",
-        r->text, base);
-    f.finding.hint = "give the file that defines the base too";
+        &l->out->arena,
+        "size \"%s\": %s, which no source given has, may have another one of this name", r->text,
+        base);
+    f.finding.hint = "give the file that defines it too";
     return dvi_size_say(l, &f, err);
 }
 
@@ -304,10 +305,18 @@ static enum devimg_status say_parameter(struct dvi_size_linter *l, size_t source
 
 /* ---- attributes that bypass the project's own ---- */
 
+static bool is_opencl(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+    return dot != NULL && (strcmp(dot, ".cl") == 0 || strcmp(dot, ".clh") == 0);
+}
+
 static bool may_be_raw(const struct dvi_size_linter *l, size_t source, uint32_t scope)
 {
     const struct dvi_source *s = &l->sources[source];
     const struct dvi_scope *macro = dvi_source_macro(s, scope);
+    if (!l->raw_asked && is_opencl(l->out->paths[source])) /* what C++ has is none there */
+        return true;
     if (l->is_header[source] || (macro != NULL && names_macro(l, macro->name)))
         return true;
     for (; scope != 0; scope = s->scopes.items[scope].parent)
@@ -326,7 +335,9 @@ static enum devimg_status say_raw(struct dvi_size_linter *l, size_t source,
         dvi_arena_format(&l->out->arena, "%s %s bypasses the project's header",
                          r->form == DVI_FORM_ATTRIBUTE ? "attribute" : "property", r->name);
     f.finding.hint =
-        policy->macros.count > 0
+        is_opencl(l->out->paths[source])
+            ? "spell it as a macro of the header that OpenCL C has too, or leave raw unset"
+        : policy->macros.count > 0
             ? dvi_arena_format(&l->out->arena, "use %s(...)", policy->macros.items[0].name)
         : policy->templates.count > 0
             ? dvi_arena_format(&l->out->arena, "use %s<...>", policy->templates.items[0].name)
@@ -526,6 +537,37 @@ static int compare_seen(const void *a, const void *b)
                       : strcmp(x->text != NULL ? x->text : "", y->text != NULL ? y->text : "");
 }
 
+/* A name that the policy has and no source: it may be misspelled. */
+static enum devimg_status say_unused(struct dvi_size_linter *l, struct devimg_error *err)
+{
+    const struct dvi_lint_policy *policy = &l->policy->lint;
+    for (size_t i = 0; i < policy->macros.count + policy->templates.count; i++) {
+        const bool is_macro = i < policy->macros.count;
+        const char *name = is_macro ? policy->macros.items[i].name
+                                    : policy->templates.items[i - policy->macros.count].name;
+        size_t at = 0;
+        bool seen = false;
+        while (at < l->words.count && strcmp(l->words.items[at].name, name) != 0)
+            at++;
+        for (size_t k = 0; k < l->count && at < DVI_SOURCE_MOST_WORDS; k++)
+            seen = seen || (l->sources[k].words[at / 8] >> at % 8 & 1) != 0;
+        if (seen)
+            continue;
+        const struct dvi_size_finding f = {
+            .finding = { .severity = DEVIMG_WARNING,
+                         .code = "unused-name",
+                         .message =
+                             dvi_arena_format(&l->out->arena, "%s %s occurs in no source given",
+                                              is_macro ? "macro" : "template", name),
+                         .hint = "correct its spelling, or give the sources that use it" },
+            .source = SIZE_MAX,
+            .size = DEVIMG_UNKNOWN,
+        };
+        DVI_TRY(dvi_size_say(l, &f, err));
+    }
+    return DEVIMG_OK;
+}
+
 static enum devimg_status judge_whole(struct dvi_size_linter *l, bool header_checked,
                                       struct devimg_error *err)
 {
@@ -544,7 +586,9 @@ static enum devimg_status judge_whole(struct dvi_size_linter *l, bool header_che
                           "no static_assert of the header holds its size to constants",
                           "hold the parameter that is the size: static_assert(N == 16 || N == 32)",
                           err));
-    if (out->source_count == 0)
+    if (out->source_count > 0)
+        DVI_TRY(say_unused(l, err));
+    else
         DVI_TRY(say_whole(l, "no-source", NULL, "no source file was found",
                           "name files, or folders that hold C, C++ or OpenCL C sources", err));
     if (out->request_count < expected)

@@ -44,9 +44,9 @@ struct dvi_size_linter {
     DVI_LIST(struct dvi_size_wrapper) wrappers;
     DVI_LIST(struct dvi_size_default) defaults;
     struct dvi_sources all;
-    bool raw_denied;
-    size_t followed_until; /* names that are handed on before this are those of a use */
-    unsigned expansions;   /* of the request at hand, also inside each other */
+    bool raw_denied, raw_asked; /* by the policy itself, not by what it names */
+    size_t followed_until;      /* names that are handed on before this are those of a use */
+    unsigned expansions;        /* of the request at hand, also inside each other */
     uint64_t all_expansions;
     uint64_t header_steps;   /* of the conditions of headers */
     uint32_t *wrapper_heads; /* chains of wrappers, by the hash of the macro's name */

@@ -85,6 +85,13 @@ bool dvi_scanner_in_macro(const struct dvi_scanner *s)
     return s->lexer.in_directive;
 }
 
+void dvi_scanner_saw(struct dvi_scanner *s, const struct dvi_source_word *word)
+{
+    const size_t at = word != NULL ? (size_t)(word - s->words->items) : DVI_SOURCE_MOST_WORDS;
+    if (at < DVI_SOURCE_MOST_WORDS)
+        s->out->words[at / 8] |= (uint8_t)(1U << at % 8);
+}
+
 bool dvi_scanner_next(struct dvi_scanner *s)
 {
     dvi_lex(&s->lexer, &s->token);
@@ -341,6 +348,7 @@ void dvi_scan_name(struct dvi_scanner *s)
     const enum dvi_word_id id = dvi_word_of(s->words, &s->lexer, &s->token, &user);
     const bool in_macro = dvi_scanner_in_macro(s);
     s->after_lambda = false;
+    dvi_scanner_saw(s, user);
     if (in_macro && dvi_scan_call(s))
         return;
     switch (id) {

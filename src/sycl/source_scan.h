@@ -117,6 +117,8 @@ void dvi_source_words_free(struct dvi_source_words *words);
 bool dvi_source_words_find(const struct dvi_source_words *words, struct dvi_view name,
                            struct dvi_source_word *out);
 
+enum { DVI_SOURCE_MOST_WORDS = 4096 };
+
 /** Names that a file may hold: never no where it holds one. */
 enum { DVI_SOURCE_NAME_BITS = 16384 };
 
@@ -135,6 +137,7 @@ struct dvi_source {
     const char *open; /* a comment or raw string that has no end; NULL: none */
     struct dvi_lexeme opened;
     uint8_t names[DVI_SOURCE_NAME_BITS / 8];
+    uint8_t words[DVI_SOURCE_MOST_WORDS / 8]; /* a bit for each of dvi_source_words: it is there */
 };
 
 /**

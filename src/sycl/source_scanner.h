@@ -87,6 +87,8 @@ const char *dvi_scanner_path(struct dvi_scanner *s, const char *name);
 /** Back to the scope around the one at hand, which is forgotten where nothing refers to it. */
 void dvi_scanner_leave(struct dvi_scanner *s);
 bool dvi_scanner_in_macro(const struct dvi_scanner *s);
+/** A word that is looked for is here; NULL: none. */
+void dvi_scanner_saw(struct dvi_scanner *s, const struct dvi_source_word *word);
 /** In a side of a conditional that no compiler takes. */
 bool dvi_scanner_is_dead(const struct dvi_scanner *s);
 /** The token at hand becomes the one before; there is none before. */

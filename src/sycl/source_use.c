@@ -121,8 +121,10 @@ static void add_params(struct dvi_reader *r, const struct dvi_scope *scope,
     for (uint32_t i = 0; i < scope->param_count; i++)
         if (i < given->count)
             add_replaced(out, scope->params[i], argument_text(r, given->items[i]));
-        else if (scope->defaults != NULL)
-            add_replaced(out, scope->params[i], scope->defaults[i]);
+        else if (scope->defaults != NULL && scope->defaults[i] != NULL)
+            add_replaced(out, scope->params[i],
+                         dvi_source_replace(scope->defaults[i], out->names, out->values, out->count,
+                                            &r->work->scratch));
 }
 
 /* The class of this name that a scope is in; 0: none. */
