@@ -9,7 +9,7 @@
 
 #include "sycl/source_reader.h"
 
-enum { MOST_ARGUMENTS = 16, MOST_REPLACED = 64 };
+enum { MOST_ARGUMENTS = 16, MOST_REPLACED = 64, STEPS_OF_CALL = 50 };
 
 static void add_to_each(struct dvi_values *values, uint64_t plus)
 {
@@ -193,6 +193,8 @@ static bool replace_params(struct dvi_reader *r, const struct use *use,
     if (owner != 0 && around->kind == DVI_SCOPE_TEMPLATE && scopes[owner].arguments == NULL)
         add_params(r, around, &use->of_owner, &all);
     *text = c->text;
+    r->work->steps += use->call.given || all.count > 0 ? STEPS_OF_CALL : 0;
+    r->sources->steps += use->call.given || all.count > 0 ? STEPS_OF_CALL : 0;
     if (all.count > 0)
         *text = dvi_source_replace(c->text, all.names, all.values, all.count, &r->work->scratch);
     return true;
