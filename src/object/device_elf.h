@@ -26,6 +26,7 @@ struct dvi_device_section {
     struct dvi_view name; /* empty when the file has none for it; cut at 4,096 bytes */
     struct dvi_view data;
     uint32_t type, link;
+    uint64_t addr;
 };
 
 /** A little-endian ELF header; `*type` and `*machine` are e_type and e_machine. */
