@@ -18,7 +18,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "bundle/bundle.h"
+#include "base/compare.h"
+#include "bundle/dpcpp.h"
 
 enum {
     PAGE = 4096,
@@ -31,6 +32,8 @@ static const char fatbin_name[] = ".hip_fatbin", wrapper_name[] = ".hipFatBinSeg
 
 struct wrapper {
     uint64_t target; /* address of the bundle: first, see dvi_sort_by_addr() */
+    uint64_t addr;   /* its own */
+    const char *unit;
     struct dvi_view bytes;
     bool used;
 };
@@ -83,7 +86,7 @@ static enum devimg_status read_wrapper(struct hip *h, uint64_t addr, struct dvi_
     struct wrapper *added = DVI_ADD(&h->wrappers);
     if (added == NULL)
         return dvi_fail_memory(err, bytes.source);
-    *added = (struct wrapper){ .target = target, .bytes = bytes };
+    *added = (struct wrapper){ .target = target, .addr = addr, .bytes = bytes };
     return DEVIMG_OK;
 }
 
@@ -106,6 +109,25 @@ static enum devimg_status read_wrappers(struct hip *h, const struct dvi_section 
     return DEVIMG_OK;
 }
 
+/* Each unit has its own wrapper, a local symbol of that unit's file, as a SYCL descriptor is. */
+static enum devimg_status name_units(struct hip *h, struct devimg_error *err)
+{
+    const size_t count = h->wrappers.count;
+    struct dvi_descriptor *places = calloc(count + 1, sizeof *places);
+    bool sorted = places != NULL;
+    for (size_t i = 0; sorted && i < count; i++)
+        places[i].addr = h->wrappers.items[i].addr;
+    sorted = sorted && dvi_sort_by_addr(places, count, sizeof *places);
+    enum devimg_status status = sorted ? dvi_units_read(h->object, places, count, err)
+                                       : dvi_fail_memory(err, h->object->file.source);
+    for (size_t i = 0; status == DEVIMG_OK && i < count; i++) {
+        struct wrapper *w = &h->wrappers.items[i];
+        w->unit = dvi_descriptor_at(places, count, w->addr)->unit;
+    }
+    free(places);
+    return status;
+}
+
 static enum devimg_status each_section(struct hip *h, const char *name,
                                        enum devimg_status (*take)(struct hip *h,
                                                                   const struct dvi_section *section,
@@ -124,14 +146,22 @@ static enum devimg_status each_section(struct hip *h, const char *name,
     return DEVIMG_OK;
 }
 
-/* Mark the wrappers of the bundle at `addr`; false: none names it. */
-static bool take_wrapper(struct hip *h, uint64_t addr)
+/* Mark the wrappers of the bundle at `addr`; false: none names it. `*unit`: the one that all of them are
+ * of, or NULL. */
+static bool take_wrapper(struct hip *h, uint64_t addr, const char **unit)
 {
     const size_t first =
         dvi_first_from_addr(h->wrappers.items, h->wrappers.count, sizeof *h->wrappers.items, addr);
     size_t i = first;
-    for (; i < h->wrappers.count && h->wrappers.items[i].target == addr; i++)
-        h->wrappers.items[i].used = true;
+    *unit = NULL;
+    for (; i < h->wrappers.count && h->wrappers.items[i].target == addr; i++) {
+        struct wrapper *w = &h->wrappers.items[i];
+        w->used = true;
+        if (i == first)
+            *unit = w->unit;
+        else if (dvi_compare_text(*unit, w->unit) != 0)
+            *unit = NULL;
+    }
     return i > first;
 }
 
@@ -177,7 +207,7 @@ static enum devimg_status found_bundle(struct hip *h, const struct dvi_section *
     if (placed.section == NULL)
         return dvi_fail_memory(err, bytes.source);
     const bool sure = h->all_seen && !h->object->pointers_partial && h->object->pointer_size == 8;
-    if (take_wrapper(h, section->addr + at)) {
+    if (take_wrapper(h, section->addr + at, &placed.unit)) {
         placed.registered = DEVIMG_YES;
     } else if (h->object->is_linked) {
         placed.registered = sure ? DEVIMG_NO : DEVIMG_MAYBE;
@@ -249,6 +279,8 @@ static enum devimg_status walk_object(struct dvi_object *object, struct dvi_clai
                      .all_seen = true,
                      .damaged_left = MOST_DAMAGED };
     enum devimg_status status = each_section(&h, wrapper_name, read_wrappers, err);
+    if (status == DEVIMG_OK && h.wrappers.count > 0)
+        status = name_units(&h, err);
     if (status == DEVIMG_OK && h.wrappers.count > 0 &&
         !dvi_sort_by_addr(h.wrappers.items, h.wrappers.count, sizeof *h.wrappers.items))
         status = dvi_fail_memory(err, object->file.source);
