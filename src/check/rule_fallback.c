@@ -19,7 +19,8 @@ static bool is_fallback(const struct dvi_check *check, const struct devimg_image
     return strcmp(image->target, kind->name) == 0 || devimg_target_find(image->target) == kind;
 }
 
-static const char *hint_for(struct dvi_check *check, const struct devimg_module *module)
+static const char *hint_for(struct dvi_check *check, const struct devimg_module *module,
+                            const struct devimg_target *kind)
 {
     const enum devimg_offload offload = module->image_count > 0
                                             ? check->in->images[module->images[0]]->offload
@@ -33,8 +34,13 @@ static const char *hint_for(struct dvi_check *check, const struct devimg_module 
             return "a portable image is there, and nothing registers it: the rule registration "
                    "says why";
     }
-    if (offload == DEVIMG_OFFLOAD_CUDA || offload == DEVIMG_OFFLOAD_HIP)
-        return "CUDA and HIP code has no such fallback: check this file without one";
+    if (offload == DEVIMG_OFFLOAD_HIP)
+        return strcmp(kind->kind, "spirv") == 0
+                   ? "add --offload-arch=amdgcnspirv to this unit (ROCm's clang)"
+                   : "the portable form of HIP code is amdgcnspirv: list that as well, and it alone is "
+                     "asked of HIP code";
+    if (offload == DEVIMG_OFFLOAD_CUDA)
+        return "CUDA code has no such fallback: check this file without one";
     return "add spir64 to -fsycl-targets, on the compile line and on the link line";
 }
 
@@ -66,8 +72,35 @@ static enum devimg_status run_module(struct dvi_check *check, uint32_t index,
     f.target = kind->name;
     f.kernel = module->name_count == 1 ? module->names[0] : NULL;
     f.message = dvi_message(check, "no registered %s image; kernels: %s", kind->name, names);
-    f.hint = hint_for(check, module);
+    f.hint = hint_for(check, module, kind);
     return dvi_say(check, &f, err);
+}
+
+/* Does a driver of the module's GPUs compile this kind? Without native code, its sort of code tells. */
+static bool concerns(const struct dvi_check *check, const struct devimg_module *module,
+                     const struct devimg_target *kind)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < module->image_count; i++) {
+        const struct devimg_image *image = check->in->images[module->images[i]];
+        const struct devimg_target *row = dvi_is_native(image) ? dvi_target_of_image(image) : NULL;
+        if (row != NULL && dvi_target_compiles(row, kind))
+            return true;
+        any = any || row != NULL;
+    }
+    return !any && (dvi_offload_of(check, module) == DEVIMG_OFFLOAD_HIP) ==
+                       (strcmp(kind->kind, "spirv") == 0);
+}
+
+/* Held to the kinds that concern it; where none does, to all of them. */
+static bool is_held_to(const struct dvi_check *check, const struct devimg_module *module,
+                       const struct devimg_target *kind)
+{
+    const struct dvi_target_set *kinds = &check->policy->fallback;
+    bool any = false;
+    for (size_t k = 0; !any && k < kinds->known.count; k++)
+        any = concerns(check, module, kinds->known.items[k]);
+    return !any || concerns(check, module, kind);
 }
 
 static bool wanted(const struct devimg_policy *policy)
@@ -97,10 +130,13 @@ static enum devimg_status run(struct dvi_check *check, struct devimg_error *err)
         for (size_t k = 0; k < kinds->known.count; k++) {
             if (has_bitcode(check, record, kinds->known.items[k]))
                 continue;
-            for (uint32_t i = 0; i < record->module_count; i++)
-                if (dvi_may_have_kernels(check, check->in->modules[record->first_module + i]))
+            for (uint32_t i = 0; i < record->module_count; i++) {
+                const struct devimg_module *module = check->in->modules[record->first_module + i];
+                if (dvi_may_have_kernels(check, module) &&
+                    is_held_to(check, module, kinds->known.items[k]))
                     DVI_TRY(
                         run_module(check, record->first_module + i, kinds->known.items[k], err));
+            }
         }
     }
     return DEVIMG_OK;
