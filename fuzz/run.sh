@@ -38,7 +38,7 @@ if [ ${#names[@]} = 0 ]; then
   for f in fuzz/fuzz_*.c; do names+=("$(basename "$f" .c)"); done
 fi
 
-read -r -a libs <<<"$(pkg-config --libs zlib libzstd yaml-0.1 jansson libmd)"
+read -r -a libs <<<"$(pkg-config --libs zlib libzstd liblz4 yaml-0.1 jansson libmd)"
 bad=0
 for name in "${names[@]}"; do
   "$cc" -std=c17 -D_GNU_SOURCE -g -O1 -fsanitize=fuzzer,address,undefined -Iinclude -Isrc -I"$out/lib/src" \

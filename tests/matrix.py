@@ -11,6 +11,7 @@ import re
 import shutil
 import subprocess
 
+from cuda import A, entry, fatbin
 from hip import images_of, packed_bundle, plain_bundle
 from made import Made
 
@@ -373,7 +374,37 @@ class Matrix(Made):
         self.say(less != text and status == 1 and [(f["code"], f["kernel"]) for f in found if f["severity"] == "error"] == [("scratch-grew", name)],
                  "one register more than allowed", status, found, text)
 
+    # --- CUDA ---
+
+    def cuda(self):
+        """Which code runs where: CUDA C++ Programming Guide, "Binary Compatibility", "PTX Compatibility". What is in the
+        fixtures: data/nvidia/README.md."""
+        at = lambda name: os.path.join(self.amd, "..", "nvidia", name)
+        sass = {0: ["saxpy", "spilly", "stacky"], 1: ["second_kernel"]}
+        for name, target, expected in (
+                ("multi_plain.o", "sm_86", []), ("multi_plain.o", "sm_120", [(0, k, "compute_90") for k in sass[0]]),
+                ("multi_plain.o", "sm_75", [(0, k, None) for k in sass[0]]),
+                # sm_75, sm_86 and PTX; sm_80 alone, whose code runs on 8.x as that of sm_86 runs on 8.9 and not on 8.0
+                ("two_tu_lz4_zstd.so", "sm_86", []), ("two_tu_lz4_zstd.so", "sm_89", []), ("two_tu_lz4_zstd.so", "sm_80", [(0, k, "compute_75") for k in sass[0]]),
+                ("two_tu_lz4_zstd.so", "sm_75", [(1, sass[1][0], None)]),
+                ("two_tu_lz4_zstd.so", "sm_90", [(0, k, "compute_75") for k in sass[0]] + [(1, sass[1][0], None)]),
+                ("rdc_linked.so", "sm_80", []), ("rdc_linked.so", "sm_90", [(1, k, "compute_80") for k in sass[0]]),
+                ("sm_90a.cubin", "sm_90", []), ("sm_90a.cubin", "sm_100", [(0, k, None) for k in sass[0]])):
+            status, rows, r = self.missing(at(name), target)
+            self.say(status == 0 and [(m, k, f) for _, _, m, k, f, _ in rows] == expected, "CUDA: %s on %s" % (name, target), rows, r["findings"])
+        with open(at("sm_90a.cubin"), "rb") as f:
+            cubin = f.read()
+        size = {n[len(".text."):]: s for n, _, _, s in self.sections(cubin).values() if n.startswith(".text.")}
+        kernels = {k["name"] for k in self.record("kernels", at("sm_90a.cubin"))[1]["kernels"]}
+        size = {k: v for k, v in size.items() if k in kernels}
+        one = fatbin(entry(2, 90, cubin, 0x11 | A))
+        self.same("CUDA, one container", self.file("one.fatbin", one), {}, 0)
+        self.same("CUDA, two containers", self.file("two.fatbin", one + one), size, 2 * sum(size.values()))
+        status, found = self.findings(at("sm_90a.cubin"), "--max-bytes", "sm_90a=%d" % (len(cubin) - 1))
+        self.say(status == 1 and [(f["target"], f["code"]) for f in found] == [("sm_90a", "over-budget")], "CUDA: a budget", status, found)
+
     def all(self):
+        self.cuda()
         self.units()
         self.matrix()
         self.duplicates()

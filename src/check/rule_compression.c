@@ -29,7 +29,10 @@ static enum devimg_status say_raw(struct dvi_check *check, uint32_t index, struc
     f.message = dvi_message(check, "%s image of %" PRIu64 " bytes is stored raw%s",
                             devimg_format_name(image->format), dvi_size_of_image(image), would);
     f.hint =
-        image->offload == DEVIMG_OFFLOAD_HIP
+        image->format == DEVIMG_FORMAT_CUBIN || image->format == DEVIMG_FORMAT_PTX
+            ? "give nvcc -Xfatbin=-compress-all (and -compress-mode=size from CUDA 12.8 on); after "
+              "-rdc=true the device link as well"
+        : image->offload == DEVIMG_OFFLOAD_HIP
             ? "add --offload-compress to the line that makes it: the compile, with -fgpu-rdc "
               "the link"
             : "add --offload-compress --offload-compression-level=22 to the line that makes it: "
@@ -37,11 +40,10 @@ static enum devimg_status say_raw(struct dvi_check *check, uint32_t index, struc
     return dvi_say(check, &f, err);
 }
 
-/* What the images of a record take under one codec. */
+/* What the images of a record take under one codec; those that nobody can measure are left out. */
 struct packed {
     uint32_t first, count;
     uint64_t size, zstd;
-    bool known;
 };
 
 static void add(struct packed *packed, const struct dvi_check *check, uint32_t index,
@@ -51,13 +53,12 @@ static void add(struct packed *packed, const struct dvi_check *check, uint32_t i
     const uint64_t size =
         image->bundle_offset != DEVIMG_UNKNOWN ? image->bundle_size : image->stored_size;
     const uint64_t zstd = zstd_size_of(check, index);
+    if (size == DEVIMG_UNKNOWN || zstd == DEVIMG_UNKNOWN)
+        return;
     if (packed->count++ == 0)
-        *packed = (struct packed){ .first = index, .count = 1, .known = true };
-    packed->known = packed->known && size != DEVIMG_UNKNOWN && zstd != DEVIMG_UNKNOWN;
-    if (packed->known) {
-        packed->size += same_bundle ? 0 : size; /* a bundle counts once */
-        packed->zstd += zstd;
-    }
+        packed->first = index;
+    packed->size += same_bundle ? 0 : size; /* a bundle counts once */
+    packed->zstd += zstd;
 }
 
 static enum devimg_status say_codec(struct dvi_check *check, const struct packed *packed,
@@ -72,7 +73,10 @@ static enum devimg_status say_codec(struct dvi_check *check, const struct packed
         "%" PRIu32 " image%s under %s take%s %" PRIu64 " bytes, under zstd (level %d) %" PRIu64,
         packed->count, packed->count == 1 ? "" : "s", devimg_compression_name(image->compression),
         packed->count == 1 ? "s" : "", packed->size, (int)DVI_ZSTD_LEVEL, packed->zstd);
-    f.hint = "a clang that is built with zstd uses it (--offload-compress)";
+    f.hint = image->compression == DEVIMG_COMPRESSION_LZ4
+                 ? "from CUDA 12.8 on, give nvcc -compress-mode=size; the driver must be of CUDA "
+                   "12.4 or later"
+                 : "a clang that is built with zstd uses it (--offload-compress)";
     return dvi_say(check, &f, err);
 }
 
@@ -94,7 +98,7 @@ static enum devimg_status look_at_codecs(struct dvi_check *check,
         last = image->bundle_offset;
     }
     for (size_t c = 0; c < sizeof codecs / sizeof *codecs; c++)
-        if (codecs[c].known && codecs[c].zstd < codecs[c].size)
+        if (codecs[c].zstd < codecs[c].size)
             DVI_TRY(say_codec(check, &codecs[c], err));
     return DEVIMG_OK;
 }

@@ -123,7 +123,10 @@ static enum devimg_status say_unsure(struct dvi_check *check, const struct sever
         check, unsure, dvi_finding_of(DEVIMG_NOTE, "registration-unknown", DEVIMG_NONE),
         dvi_message(check, "whether the program registers %" PRIu32 " image%s cannot be told",
                     unsure->count, plural(unsure)),
-        offload == DEVIMG_OFFLOAD_HIP
+        offload == DEVIMG_OFFLOAD_CUDA
+            ? "a wrapper in .nvFatBinSegment that names its container would tell; code that "
+              "cuModuleLoadData loads has none"
+        : offload == DEVIMG_OFFLOAD_HIP
             ? "a wrapper in .hipFatBinSegment that names its bundle would tell"
         : offload == DEVIMG_OFFLOAD_OPENMP
             ? "an OpenMP descriptor that names it would tell"

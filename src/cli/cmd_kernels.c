@@ -7,7 +7,8 @@
 enum { SORT = DVI_OPTION_OWN, TARGET, WORST, MISSING, MANGLED };
 
 static const struct dvi_option options[] = {
-    { SORT, "sort", 0, DVI_VALUE_CHOICE, "name|size|spill|private|scratch|slm|registers|sub-group",
+    { SORT, "sort", 0, DVI_VALUE_CHOICE,
+      "name|size|spill|private|scratch|slm|registers|sub-group|constant",
       "by name, or by a number, the largest first (default: as they stand in the file)", NULL },
     { TARGET, "target", 0, DVI_VALUE_WORD, "T[,T]",
       "only kernels for these targets: names, aliases, IP versions, families or sets", NULL },

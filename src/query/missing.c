@@ -23,14 +23,23 @@ struct query {
     struct dvi_missing_list *out;
     DVI_LIST(struct native) natives; /* of the target; sorted by name, then module */
     DVI_LIST(uint32_t) lacking;      /* modules without native code for it */
-    uint32_t link_record,
-        link_input;   /* bitcode of an object for its link, looked for once: an image */
+    /* of the record that was asked last, images: bitcode for its link; input of a device link */
+    uint32_t asked_record, bitcode, relinked;
     uint8_t *counted; /* a byte a module: it lacks some target */
 };
 
-/* May the module hold kernels that the program launches? */
+static enum devimg_device_link link_of(const struct devimg_file *file,
+                                       const struct devimg_module *module)
+{
+    return module->image_count > 0 ? devimg_image_at(file, module->images[0])->device_link
+                                   : DEVIMG_LINK_NONE;
+}
+
+/* May the module hold kernels that the program launches? What a CUDA device link took is in its result. */
 static bool holds_kernels(const struct devimg_file *file, const struct devimg_module *module)
 {
+    if (link_of(file, module) == DEVIMG_LINK_LINKED)
+        return false;
     if (module->name_count > 0)
         return true;
     for (uint32_t i = 0; i < module->image_count; i++) {
@@ -48,7 +57,7 @@ static uint32_t served(const struct query *q, const struct devimg_module *module
     for (uint32_t i = 0; i < module->image_count; i++) {
         const struct devimg_image *image = devimg_image_at(q->file, module->images[i]);
         if (dvi_is_native(image))
-            settings |= dvi_target_served(q->target, image);
+            settings |= dvi_target_run(q->target, image);
     }
     return settings;
 }
@@ -63,6 +72,8 @@ static bool is_fallback(const struct query *q, const struct devimg_image *image)
         return false;
     if (image->offload == DEVIMG_OFFLOAD_ACPP) /* generic IR, for every GPU */
         return is_bitcode;
+    if (image->format == DEVIMG_FORMAT_PTX) /* of a later number it cannot be compiled */
+        return dvi_nvidia_runs(q->target, row);
     if (is_bitcode ? record->linked != DEVIMG_NO : image->format != DEVIMG_FORMAT_SPIRV)
         return false;
     if (row != NULL && is_bitcode && dvi_target_is_gpu(row)) /* of HIP, for one GPU */
@@ -70,22 +81,43 @@ static bool is_fallback(const struct query *q, const struct devimg_image *image)
     return row != NULL ? dvi_target_compiles(q->target, row) : image->target == NULL && !is_bitcode;
 }
 
-/* Bitcode of an object states no kernels: it stands for every module of the object. */
-static uint32_t link_input_of(struct query *q, uint32_t index)
+/* An image of the module that the target runs, or that a driver compiles for it. */
+static uint32_t usable(const struct query *q, const struct devimg_module *module)
 {
-    const struct devimg_record *record = devimg_record_at(q->file, index);
-    if (q->link_record == index)
-        return q->link_input;
-    q->link_record = index;
-    q->link_input = DEVIMG_NONE;
+    for (uint32_t i = 0; i < module->image_count; i++) {
+        const struct devimg_image *image = devimg_image_at(q->file, module->images[i]);
+        if ((dvi_is_native(image) && dvi_target_run(q->target, image) != 0) ||
+            is_fallback(q, image))
+            return module->images[i];
+    }
+    return DEVIMG_NONE;
+}
+
+/* The input of a CUDA device link, where all of it can be linked again for the target at load. */
+static uint32_t relinked_of(const struct query *q, const struct devimg_record *record)
+{
+    uint32_t first = DEVIMG_NONE;
+    for (uint32_t m = 0; m < record->module_count; m++) {
+        const struct devimg_module *module = devimg_module_at(q->file, record->first_module + m);
+        if (link_of(q->file, module) != DEVIMG_LINK_LINKED)
+            continue;
+        const uint32_t image = usable(q, module);
+        if (image == DEVIMG_NONE)
+            return DEVIMG_NONE;
+        first = first == DEVIMG_NONE ? image : first;
+    }
+    return first;
+}
+
+/* Bitcode of an object states no kernels: it stands for every module of the object. */
+static uint32_t bitcode_of(const struct query *q, const struct devimg_record *record)
+{
     for (uint32_t i = 0; record->linked == DEVIMG_NO && i < record->image_count; i++) {
         const struct devimg_image *image = devimg_image_at(q->file, record->first_image + i);
-        if (image->format == DEVIMG_FORMAT_BITCODE && is_fallback(q, image)) {
-            q->link_input = record->first_image + i;
-            break;
-        }
+        if (image->format == DEVIMG_FORMAT_BITCODE && is_fallback(q, image))
+            return record->first_image + i;
     }
-    return q->link_input;
+    return DEVIMG_NONE;
 }
 
 static uint32_t fallback_of(struct query *q, const struct devimg_module *module)
@@ -93,7 +125,13 @@ static uint32_t fallback_of(struct query *q, const struct devimg_module *module)
     for (uint32_t i = 0; i < module->image_count; i++)
         if (is_fallback(q, devimg_image_at(q->file, module->images[i])))
             return module->images[i];
-    return link_input_of(q, module->record);
+    if (q->asked_record != module->record) {
+        const struct devimg_record *record = devimg_record_at(q->file, module->record);
+        q->asked_record = module->record;
+        q->bitcode = bitcode_of(q, record);
+        q->relinked = relinked_of(q, record);
+    }
+    return link_of(q->file, module) == DEVIMG_LINK_RESULT ? q->relinked : q->bitcode;
 }
 
 static int compare_natives(const void *a, const void *b)
@@ -127,7 +165,7 @@ static enum devimg_status sort_modules(struct query *q, struct devimg_error *err
 {
     const uint32_t all = dvi_target_settings(q->target);
     q->natives.count = q->lacking.count = 0;
-    q->link_record = DEVIMG_NONE;
+    q->asked_record = DEVIMG_NONE;
     for (uint32_t m = 0; m < devimg_module_count(q->file); m++) {
         const struct devimg_module *module = devimg_module_at(q->file, m);
         if (!holds_kernels(q->file, module))

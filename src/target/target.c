@@ -158,6 +158,8 @@ bool dvi_target_is_of_image(const struct devimg_target *target, const struct dev
         return row != NULL;
     if (dvi_target_is_amd(row))
         return dvi_amd_served(target, row) != 0;
+    if (dvi_target_is_nvidia(row))
+        return dvi_nvidia_serves(target, row);
     const bool whole_family = image->family_only || strcmp(row->kind, "generic") == 0;
     return whole_family
                ? same_family(row, target)
@@ -166,17 +168,22 @@ bool dvi_target_is_of_image(const struct devimg_target *target, const struct dev
 
 bool dvi_target_is_gpu(const struct devimg_target *target)
 {
-    return target->ip_version != DEVIMG_UNKNOWN || dvi_target_is_amd(target);
+    return target->ip_version != DEVIMG_UNKNOWN || dvi_target_is_amd(target) ||
+           dvi_target_is_nvidia(target);
 }
 
 bool dvi_target_is_portable(const struct devimg_target *target)
 {
-    return strcmp(target->kind, "portable") == 0 || strcmp(target->kind, "spirv") == 0;
+    return strcmp(target->kind, "portable") == 0 || strcmp(target->kind, "spirv") == 0 ||
+           strcmp(target->kind, "ptx") == 0;
 }
 
 bool dvi_target_compiles(const struct devimg_target *target, const struct devimg_target *portable)
 {
-    return strcmp(portable->kind, dvi_target_is_amd(target) ? "spirv" : "portable") == 0;
+    const char *kind = dvi_target_is_amd(target)      ? "spirv"
+                       : dvi_target_is_nvidia(target) ? "ptx"
+                                                      : "portable";
+    return strcmp(portable->kind, kind) == 0;
 }
 
 uint32_t dvi_target_settings(const struct devimg_target *target)
@@ -188,6 +195,12 @@ uint32_t dvi_target_served(const struct devimg_target *target, const struct devi
 {
     return dvi_target_is_amd(target) ? dvi_amd_served(target, dvi_target_of_image(image))
                                      : dvi_target_is_of_image(target, image);
+}
+
+uint32_t dvi_target_run(const struct devimg_target *target, const struct devimg_image *image)
+{
+    return dvi_target_is_nvidia(target) ? dvi_nvidia_runs(target, dvi_target_of_image(image))
+                                        : dvi_target_served(target, image);
 }
 
 uint64_t dvi_target_former_ip(const struct devimg_target *target, size_t i)

@@ -43,6 +43,16 @@ enum { DVI_AMD_SETTINGS = 4, DVI_AMD_SETTING_ROOM = 24 };
 const char *dvi_amd_setting_text(const struct devimg_target *target, unsigned setting,
                                  char out[DVI_AMD_SETTING_ROOM]);
 
+/** True for targets of NVIDIA's machine code: "sm_90a". */
+bool dvi_target_is_nvidia(const struct devimg_target *target);
+/** Is code for `image` ("sm_100f") meant for devices of `target` ("sm_103")? Its own number, or a
+ *  later one of its family; a target of a suffix is served by its own code alone. */
+bool dvi_nvidia_serves(const struct devimg_target *target, const struct devimg_target *image);
+/** Is PTX for `image` a fallback wherever PTX for `kind` would be one? That of an earlier number is. */
+bool dvi_nvidia_stands_for(const struct devimg_target *kind, const struct devimg_target *image);
+/** Do they run it, as it is or (PTX) compiled at first use? So they may run code of other targets. */
+bool dvi_nvidia_runs(const struct devimg_target *target, const struct devimg_target *image);
+
 /** Code for the host's CPU: "spir64_x86_64", "native_cpu", or the triple of a CPU, as OpenMP has them
  *  ("aarch64-linux-gnu"). */
 bool dvi_target_is_host(const char *name);
@@ -58,14 +68,16 @@ bool dvi_target_is_of_image(const struct devimg_target *target, const struct dev
 
 /** A GPU, or a processor of one; else a portable target, a CPU, or a name for a list of GPUs. */
 bool dvi_target_is_gpu(const struct devimg_target *target);
-/** SPIR-V that a driver compiles: "spir64", "amdgcnspirv". */
+/** Code that a driver compiles: SPIR-V ("spir64", "amdgcnspirv"), PTX ("compute_90"). */
 bool dvi_target_is_portable(const struct devimg_target *target);
-/** Does a driver of `target`, a GPU, compile code for the portable target? */
+/** Do drivers of the vendor of `target`, a GPU, compile code of the portable target's kind? */
 bool dvi_target_compiles(const struct devimg_target *target, const struct devimg_target *portable);
 /** The settings of a GPU: dvi_amd_settings(); 1 where it has none. */
 uint32_t dvi_target_settings(const struct devimg_target *target);
-/** Those under which it runs the native image as it is; 0: it does not. */
+/** Those that the native image is meant for; 0: it is for another GPU. */
 uint32_t dvi_target_served(const struct devimg_target *target, const struct devimg_image *image);
+/** Those under which it runs the native image as it is: NVIDIA's GPUs run code of earlier ones, too. */
+uint32_t dvi_target_run(const struct devimg_target *target, const struct devimg_image *image);
 
 /** A parsed list of targets, as a user wrote it. */
 struct dvi_target_set {
