@@ -100,6 +100,7 @@ enum devimg_status dvi_device_elf_section(const struct dvi_device_elf *elf, uint
     const uint64_t offset = elf->wide ? dvi_peek64(header, 24) : dvi_peek32(header, 16);
     const uint64_t size = elf->wide ? dvi_peek64(header, 32) : dvi_peek32(header, 20);
     struct dvi_device_section section = { .type = dvi_peek32(header, 4),
+                                          .link = dvi_peek32(header, elf->wide ? 40 : 24),
                                           .name = dvi_view_of(NULL, 0, elf->file.source),
                                           .data = dvi_view_of(NULL, 0, elf->file.source) };
     if (section.type != SHT_NOBITS && section.type != 0)

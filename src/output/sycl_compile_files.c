@@ -218,7 +218,7 @@ static void put_rule_mend(FILE *file, const char *folder, const char *deps, stru
         *end++ = folder[i];
     }
     const char *script =
-        name != NULL ? dvi_arena_format(arena, "s/\\\\ /\\x01/g;s,( )([^/ \\\\]),\\1%s/\\2,g;s/\\x01/\\\\ /g",
+        name != NULL ? dvi_arena_format(arena, "s/\\\\ /\\x01/g;s,( )([^/ :\\\\]),\\1%s/\\2,g;s/\\x01/\\\\ /g",
                                         name)
                      : NULL;
     fputs(" && sed -E -i ", file);
