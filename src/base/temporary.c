@@ -46,10 +46,15 @@ enum devimg_status dvi_temporary_remove(struct dvi_temporary *temporary, struct 
     enum devimg_status status = DEVIMG_OK;
     if (temporary->path == NULL)
         return DEVIMG_OK;
-    if (nftw(temporary->path, remove_one, MOST_OPEN, FTW_DEPTH | FTW_PHYS | FTW_MOUNT) != 0 &&
-        (errno != ENOENT || access(temporary->path, F_OK) == 0)) /* what was run may have done so */
+    errno = 0;
+    const bool removed =
+        nftw(temporary->path, remove_one, MOST_OPEN, FTW_DEPTH | FTW_PHYS | FTW_MOUNT) == 0;
+    const int problem = errno;
+    if (!removed && problem == ENOMEM)
+        status = dvi_fail_memory(err, temporary->path);
+    else if (!removed && (access(temporary->path, F_OK) == 0 || errno != ENOENT)) /* what was run may have done so */
         status = dvi_fail_plain(err, DEVIMG_IO, temporary->path, "cannot be removed: %s",
-                                strerror(errno));
+                                strerror(problem));
     free(temporary->path);
     temporary->path = NULL;
     return status;
