@@ -70,16 +70,23 @@ static struct timespec later(long long milliseconds)
     return when;
 }
 
+static enum devimg_status fail_start(const char *program, int problem, struct devimg_error *err)
+{
+    if (problem == ENOMEM)
+        return dvi_fail_memory(err, program);
+    return dvi_fail_plain(err, DEVIMG_IO, program, "cannot be started: %s", strerror(problem));
+}
+
 static enum devimg_status start(const char *folder, const char *const *argv, unsigned seconds,
                                 struct child *out, struct devimg_error *err)
 {
     int pipes[STREAMS][2];
     if (pipe2(pipes[0], O_CLOEXEC) != 0)
-        return dvi_fail_plain(err, DEVIMG_IO, argv[0], "cannot be started: %s", strerror(errno));
+        return fail_start(argv[0], errno, err);
     if (pipe2(pipes[1], O_CLOEXEC) != 0) {
         const int problem = errno;
         close_both(pipes[0]);
-        return dvi_fail_plain(err, DEVIMG_IO, argv[0], "cannot be started: %s", strerror(problem));
+        return fail_start(argv[0], problem, err);
     }
     const int problem = spawn(folder, argv, pipes, &out->pid);
     for (size_t i = 0; i < STREAMS; i++) {
@@ -89,7 +96,7 @@ static enum devimg_status start(const char *folder, const char *const *argv, uns
             (void)close(pipes[i][0]);
     }
     if (problem != 0)
-        return dvi_fail_plain(err, DEVIMG_IO, argv[0], "cannot be started: %s", strerror(problem));
+        return fail_start(argv[0], problem, err);
     out->end = later((long long)seconds * 1000);
     return DEVIMG_OK;
 }
