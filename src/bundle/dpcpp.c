@@ -511,6 +511,18 @@ struct dvi_descriptor *dvi_descriptor_at(struct dvi_descriptor *descriptors, siz
     return count == 0 ? NULL : bsearch(&key, descriptors, count, sizeof key, by_addr);
 }
 
+static void count_descriptors(struct dvi_found *found, const struct dvi_descriptor *descriptors,
+                              size_t count)
+{
+    found->descriptor_count += (uint32_t)count;
+    for (size_t i = 0; i < count; i++) {
+        const bool registered = descriptors[i].registered == DEVIMG_YES;
+        found->registered_count += registered;
+        found->registered_images += registered ? descriptors[i].image_count : 0;
+        found->unsure_count += descriptors[i].registered == DEVIMG_MAYBE;
+    }
+}
+
 static enum devimg_status read_descriptors(struct reader *r, descriptor_list *list,
                                            struct devimg_error *err)
 {
@@ -524,7 +536,7 @@ static enum devimg_status read_descriptors(struct reader *r, descriptor_list *li
     }
     DVI_TRY(dvi_registration_read(r->object, list->items, list->count, err));
     DVI_TRY(dvi_units_read(r->object, list->items, list->count, err));
-    r->found->descriptor_count += (uint32_t)list->count;
+    count_descriptors(r->found, list->items, list->count);
     for (size_t i = 0; i < list->count && r->damaged_left > 0; i++) {
         const enum devimg_status status = read_images(r, &list->items[i], err);
         DVI_TRY(dvi_found_damage(r->found, status, err));

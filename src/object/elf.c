@@ -30,7 +30,7 @@
 
 enum { ET_REL = 1, ET_EXEC = 2, ET_DYN = 3 };
 enum { EM_CUDA = 190, EM_INTELGT = 205, EM_AMDGPU = 224 }; /* device code */
-enum { PT_LOAD = 1, PT_DYNAMIC = 2, PT_TLS = 7, PF_X = 1, PN_XNUM = 0xffff };
+enum { PT_LOAD = 1, PT_DYNAMIC = 2, PT_INTERP = 3, PT_TLS = 7, PF_X = 1, PN_XNUM = 0xffff };
 enum { SHN_XINDEX = 0xffff };
 
 struct file_header {
@@ -372,6 +372,8 @@ static enum devimg_status read_segments(struct dvi_object *o, const struct file_
         const struct segment s = read_segment(table, h->segment_size, h->wide, i);
         if (s.type == PT_TLS)
             elf->tls_addr = s.addr;
+        if (s.type == PT_INTERP)
+            o->has_loader = true;
         if (s.type == PT_DYNAMIC)
             elf->dynamic = dvi_head(dvi_from(o->file, s.offset), s.file_size);
         if (s.type != PT_LOAD)

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A stand-in for __sycl_register_lib, preloaded into a program: counts what each descriptor holds,
+ * tells devimg, and calls the real function where there is one. Nothing is printed, and no memory
+ * of the program is kept or changed.
+ *
+ * The layout is that of src/bundle/dpcpp.c. The descriptor is the program's own memory, so it is
+ * read as the runtime reads it; what is no descriptor of a known version is counted as unknown.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "preload/registry.h"
+
+#define PUBLIC __attribute__((visibility("default")))
+
+enum {
+    VERSION_WITHOUT_MANIFEST = 3,
+    STRIDE = 96,
+    STRIDE_WITHOUT_MANIFEST = 80,
+    ENTRY_SIZE = 32,
+    NEW_ENTRY_SIZE = 56,
+    KIND_DPCPP = 4,
+    KIND_LLVM = 8,
+    MOST_NAME = 4096
+};
+
+typedef void register_function(void *descriptor);
+PUBLIC register_function __sycl_register_lib, __sycl_unregister_lib;
+
+static uint16_t u16_at(const uint8_t *at)
+{
+    uint16_t value;
+    memcpy(&value, at, sizeof value);
+    return value;
+}
+
+static uint32_t u32_at(const uint8_t *at)
+{
+    uint32_t value;
+    memcpy(&value, at, sizeof value);
+    return value;
+}
+
+static const uint8_t *pointer_at(const uint8_t *at)
+{
+    const uint8_t *value;
+    memcpy((void *)&value, at, sizeof value);
+    return value;
+}
+
+/* --- what a descriptor holds --- */
+
+/* Its second word is a number where that of the other form is a pointer. */
+static bool is_new_entry(const uint8_t *entry, size_t size)
+{
+    static const uint8_t start[] = { 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 8, 0, 0, 0, 0, 0 };
+    return size % NEW_ENTRY_SIZE == 0 && memcmp(entry, start, sizeof start) == 0;
+}
+
+/* Entries of a table [begin, end); UINT64_MAX: it is none. */
+static uint64_t count_entries(const uint8_t *pair)
+{
+    const uint8_t *begin = pointer_at(pair), *end = pointer_at(pair + sizeof begin);
+    if (begin == end)
+        return 0;
+    if (begin == NULL || end < begin)
+        return UINT64_MAX;
+    const size_t size = (size_t)(end - begin);
+    if (size >= NEW_ENTRY_SIZE && is_new_entry(begin, size))
+        return size / NEW_ENTRY_SIZE;
+    return size % ENTRY_SIZE == 0 ? size / ENTRY_SIZE : UINT64_MAX;
+}
+
+static bool is_image(const uint8_t *image, unsigned version)
+{
+    return u16_at(image) == version &&
+           (image[2] == KIND_DPCPP || (image[2] == KIND_LLVM && version == 3)) &&
+           u32_at(image + 4) == 0;
+}
+
+static void count(const uint8_t *descriptor, struct dvi_registry_message *m)
+{
+    m->images = m->entries = UINT64_MAX;
+    if (descriptor == NULL || u16_at(descriptor) != 1 || u32_at(descriptor + 4) != 0)
+        return;
+    const unsigned images = u16_at(descriptor + 2);
+    const uint8_t *image = pointer_at(descriptor + 8);
+    const unsigned version = images > 0 && image != NULL ? u16_at(image) : 0;
+    if (images > 0 && (version < 1 || version > VERSION_WITHOUT_MANIFEST))
+        return;
+    const bool is_short = version == VERSION_WITHOUT_MANIFEST;
+    m->images = images;
+    m->entries = 0;
+    for (unsigned i = 0; i < images && m->entries != UINT64_MAX; i++) {
+        const uint64_t entries =
+            is_image(image, version) ? count_entries(image + (is_short ? 48 : 64)) : UINT64_MAX;
+        m->entries = entries != UINT64_MAX ? m->entries + entries : entries;
+        image += is_short ? STRIDE_WITHOUT_MANIFEST : STRIDE;
+    }
+}
+
+/* --- telling it --- */
+
+/* Of the descriptor to write to; -1: nobody asked, as in a program that got it by mistake. */
+static int asked_fd(void)
+{
+    const char *text = getenv(DVI_REGISTRY_FD);
+    int fd = 0;
+    if (text == NULL || text[0] == '\0')
+        return -1;
+    for (; *text >= '0' && *text <= '9' && fd < 1 << 20; text++)
+        fd = fd * 10 + (*text - '0');
+    return *text == '\0' ? fd : -1;
+}
+
+static void tell(struct dvi_registry_message *m, const char *name)
+{
+    uint8_t bytes[sizeof *m + MOST_NAME];
+    const int kept = errno, fd = asked_fd();
+    const size_t size = strnlen(name, MOST_NAME);
+    m->magic = DVI_REGISTRY_MAGIC;
+    m->process = (uint64_t)getpid();
+    m->name_size = size;
+    memcpy(bytes, m, sizeof *m);
+    memcpy(bytes + sizeof *m, name, size);
+    if (fd >= 0 && write(fd, bytes, sizeof *m + size) < 0) {
+        /* the program closed it: devimg will see less than there is, as it says of itself */
+    }
+    errno = kept;
+}
+
+/* The file that an address of this process lies in; "": none. */
+static void place_of(const void *address, struct dvi_registry_message *m, const char **name)
+{
+    Dl_info info = { 0 };
+    *name = "";
+    if (dladdr(address, &info) == 0 || info.dli_fbase == NULL)
+        return;
+    m->place = (uint64_t)((uintptr_t)address - (uintptr_t)info.dli_fbase);
+    *name = info.dli_fname != NULL ? info.dli_fname : "";
+}
+
+__attribute__((constructor)) static void tell_start(void)
+{
+    struct dvi_registry_message m = { .event = DVI_REGISTRY_STARTED };
+    char name[MOST_NAME] = "";
+    const ssize_t size = readlink("/proc/self/exe", name, sizeof name - 1);
+    name[size > 0 ? size : 0] = '\0';
+    tell(&m, name);
+}
+
+/* --- the real function --- */
+
+/*
+ * The next one after this library's; where the runtime is not among what the program was linked
+ * with (a plug-in brought it), that of whoever calls, or of what it was linked with.
+ */
+static register_function *real_function(const char *name, const void *caller)
+{
+    Dl_info info = { 0 };
+    union {
+        void *object;
+        register_function *function;
+    } found = { dlsym(RTLD_NEXT, name) };
+    if (found.object != NULL || dladdr(caller, &info) == 0 || info.dli_fname == NULL)
+        return found.function;
+    void *handle = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+    if (handle == NULL)
+        return NULL;
+    found.object = dlsym(handle, name);
+    (void)dlclose(handle); /* it was open before */
+    return found.function != __sycl_register_lib && found.function != __sycl_unregister_lib
+               ? found.function
+               : NULL;
+}
+
+void __sycl_register_lib(void *descriptor)
+{
+    struct dvi_registry_message m = { .event = DVI_REGISTRY_REGISTERED };
+    const char *name = NULL;
+    register_function *real = real_function("__sycl_register_lib", __builtin_return_address(0));
+    place_of(descriptor, &m, &name);
+    count(descriptor, &m);
+    tell(&m, name);
+    if (real != NULL)
+        real(descriptor);
+}
+
+void __sycl_unregister_lib(void *descriptor)
+{
+    register_function *real = real_function("__sycl_unregister_lib", __builtin_return_address(0));
+    if (real != NULL)
+        real(descriptor);
+}

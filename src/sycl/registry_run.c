@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Counting in a run: the program is started with a stand-in for __sycl_register_lib preloaded
+ * (src/preload/registry_count.c), which writes what it counts to a file in memory that the program
+ * inherits. A shared library is loaded by a program of devimg's. Linux, and ELF.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/run.h"
+#include "config.h"
+#include "object/object.h"
+#include "preload/registry.h"
+#include "sycl/registry.h"
+
+extern char **environ;
+
+enum { MOST_OUTPUT = 64 << 10 };
+static const char preload_variable[] = "LD_PRELOAD";
+
+/* --- our own files --- */
+
+/* The folder that this program lies in, with its "/"; NULL: `err` says why. */
+static const char *own_folder(struct dvi_arena *arena, struct devimg_error *err)
+{
+    enum { MOST = 4096 };
+    char *path = dvi_arena_array(arena, MOST, 1);
+    if (path == NULL) {
+        (void)dvi_fail_memory(err, "sycl registry");
+        return NULL;
+    }
+    const ssize_t size = readlink("/proc/self/exe", path, MOST - 1);
+    char *slash = size > 0 ? strrchr(path, '/') : NULL;
+    if (slash == NULL) {
+        (void)dvi_fail_plain(err, DEVIMG_IO, "/proc/self/exe", "%s", strerror(errno));
+        return NULL;
+    }
+    slash[1] = '\0';
+    return path;
+}
+
+/* A file of ours: where it is installed, else beside the program, where it is built. */
+static enum devimg_status find_own(const char *name, struct dvi_arena *arena, const char **out,
+                                   struct devimg_error *err)
+{
+    static const char *const places[] = { DVI_LIBEXEC_FROM_BIN "/", "" };
+    const char *folder = own_folder(arena, err);
+    if (folder == NULL)
+        return err->status;
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        *out = dvi_arena_format(arena, "%s%s%s", folder, places[i], name);
+        if (*out == NULL)
+            return dvi_fail_memory(err, name);
+        if (access(*out, R_OK) == 0)
+            return DEVIMG_OK;
+    }
+    return dvi_fail_plain(err, DEVIMG_IO, name, "not found: it is installed with devimg, in %s%s",
+                          folder, DVI_LIBEXEC_FROM_BIN);
+}
+
+/* --- starting --- */
+
+/* A shared library: an ELF file that names no loader and has no address of its own. */
+static bool is_library(const char *path, struct dvi_arena *arena)
+{
+    struct dvi_file file = { 0 };
+    struct dvi_object object = { 0 };
+    if (dvi_file_open(path, path, false, &file, NULL) != DEVIMG_OK)
+        return false;
+    const bool is_one =
+        dvi_object_open(file.bytes, arena, NULL, NULL, &object, NULL) == DEVIMG_OK &&
+        object.kind == DEVIMG_KIND_ELF && object.is_linked && !object.has_loader &&
+        !object.fixed_address;
+    dvi_file_close(&file);
+    return is_one;
+}
+
+static bool is_variable(const char *setting, const char *name)
+{
+    const size_t size = strlen(name);
+    return strncmp(setting, name, size) == 0 && setting[size] == '=';
+}
+
+/* Our environment, with the stand-in before what is preloaded already. NULL: no memory. */
+static const char *const *environment_of(const char *stand_in, int fd, struct dvi_arena *arena)
+{
+    size_t count = 0, used = 0;
+    const char *others = getenv(preload_variable);
+    const bool has_others = others != NULL && others[0] != '\0';
+    while (environ[count] != NULL)
+        count++;
+    const char **list = dvi_arena_array(arena, count + 3, sizeof *list);
+    if (list == NULL)
+        return NULL;
+    for (size_t i = 0; i < count; i++)
+        if (!is_variable(environ[i], preload_variable) && !is_variable(environ[i], DVI_REGISTRY_FD))
+            list[used++] = environ[i];
+    list[used] = dvi_arena_format(arena, "%s=%s%s%s", preload_variable, stand_in,
+                                  has_others ? ":" : "", has_others ? others : "");
+    list[used + 1] = dvi_arena_format(arena, "%s=%d", DVI_REGISTRY_FD, fd);
+    return list[used] != NULL && list[used + 1] != NULL ? list : NULL;
+}
+
+/* The words to run: of a library, those that load it. */
+static enum devimg_status words_of(const char *const *argv, struct dvi_registry_program *program,
+                                   struct dvi_arena *arena, const char *const **out,
+                                   struct devimg_error *err)
+{
+    const char *loader = NULL, *path = argv[0];
+    program->is_library = is_library(argv[0], arena);
+    *out = argv;
+    if (!program->is_library)
+        return DEVIMG_OK;
+    if (argv[1] != NULL)
+        return dvi_fail_plain(err, DEVIMG_IO, argv[0],
+                              "a shared library, which takes no arguments: name the program");
+    DVI_TRY(find_own(DVI_REGISTRY_LOAD, arena, &loader, err));
+    if (strchr(path, '/') == NULL) /* else it is looked for elsewhere */
+        path = dvi_arena_format(arena, "./%s", path);
+    const char **words = dvi_arena_array(arena, 3, sizeof *words);
+    if (path == NULL || words == NULL)
+        return dvi_fail_memory(err, argv[0]);
+    words[0] = loader;
+    words[1] = path;
+    *out = words;
+    return DEVIMG_OK;
+}
+
+/* --- what was told --- */
+
+/* A program while it ran: from when it started to when its process became another one. */
+struct started {
+    uint64_t process;
+    struct dvi_registered registered;
+};
+
+/* A descriptor; one that is registered again, as where a library is loaded twice, counts once. */
+struct told {
+    size_t program; /* index of its struct started */
+    const char *name;
+    struct dvi_registry_message m;
+};
+
+struct telling {
+    DVI_LIST(struct started) started;
+    DVI_LIST(struct told) told;
+};
+
+static bool take_descriptor(struct telling *t, const struct dvi_registry_message *m,
+                            const char *name)
+{
+    size_t at = t->started.count;
+    while (at > 0 && t->started.items[at - 1].process != m->process)
+        at--;
+    if (at == 0) { /* a child that came of no start: fork() alone */
+        struct started *s = DVI_ADD(&t->started);
+        if (s == NULL)
+            return false;
+        s->process = m->process;
+        at = t->started.count;
+    }
+    struct told *told = DVI_ADD(&t->told);
+    if (told == NULL)
+        return false;
+    *told = (struct told){ at - 1, name, *m };
+    return true;
+}
+
+/* All messages; false: out of memory. One that is cut, or none of ours, ends them: `*broken`. */
+static bool take_all(struct telling *t, struct dvi_view v, struct dvi_arena *arena, bool *broken)
+{
+    struct dvi_registry_message m;
+    uint64_t at = 0;
+    while (at < v.size) {
+        if (v.size - at < sizeof m) {
+            *broken = true;
+            return true;
+        }
+        memcpy(&m, v.data + at, sizeof m); /* what we wrote ourselves, on this machine */
+        at += sizeof m;
+        if (m.magic != DVI_REGISTRY_MAGIC || m.name_size > v.size - at) {
+            *broken = true;
+            return true;
+        }
+        const char *name = dvi_arena_text(arena, dvi_head(dvi_from(v, at), m.name_size));
+        struct started *s = NULL;
+        at += m.name_size;
+        if (name == NULL || (m.event == DVI_REGISTRY_STARTED && (s = DVI_ADD(&t->started)) == NULL))
+            return false;
+        if (s != NULL)
+            s->process = m.process;
+        if (m.event == DVI_REGISTRY_REGISTERED && !take_descriptor(t, &m, name))
+            return false;
+    }
+    return true;
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const struct told *x = a, *y = b;
+    if (x->program != y->program)
+        return (x->program > y->program) - (x->program < y->program);
+    const int names = strcmp(x->name, y->name);
+    return names != 0 ? names : (x->m.place > y->m.place) - (x->m.place < y->m.place);
+}
+
+/* A row an object of one program, and its sum. */
+static bool add_rows(const struct telling *t, size_t program, struct dvi_registry *out)
+{
+    struct dvi_registry_row *row = NULL;
+    for (size_t i = 0; i < t->told.count; i++) {
+        const struct told *told = &t->told.items[i];
+        if (told->program != program || (i > 0 && by_place(told, told - 1) == 0))
+            continue;
+        if (row == NULL || strcmp(row->path, told->name) != 0) {
+            row = DVI_ADD(&out->rows);
+            if (row == NULL)
+                return false;
+            *row = (struct dvi_registry_row){
+                .path = told->name, .present = DEVIMG_UNKNOWN, .code = "registered", .good = true
+            };
+        }
+        const struct dvi_registered one = { 1, told->m.images, told->m.entries };
+        dvi_registered_add(&row->registered, &one);
+        dvi_registered_add(&out->total, &one);
+        if (told->m.images == UINT64_MAX || told->m.entries == UINT64_MAX) {
+            row->good = false;
+            row->code = "entries-unknown";
+            row->why = "a descriptor of a form that devimg does not know";
+        }
+    }
+    return true;
+}
+
+/* The answer is of the first program that registers something: what was named may be a script that
+ * starts it, or start others that are like it. */
+static bool add_up(struct telling *t, struct dvi_registry_program *program,
+                   struct dvi_registry *out)
+{
+    size_t first = SIZE_MAX;
+    unsigned programs = 0;
+    for (size_t i = 0; i < t->told.count; i++) {
+        first = t->told.items[i].program < first ? t->told.items[i].program : first;
+    }
+    if (t->told.count > 0)
+        qsort(t->told.items, t->told.count, sizeof *t->told.items, by_place);
+    for (size_t i = 0; i < t->told.count; i++)
+        programs += i == 0 || t->told.items[i].program != t->told.items[i - 1].program;
+    program->more = programs > 1 ? programs - 1 : 0;
+    return first == SIZE_MAX || add_rows(t, first, out);
+}
+
+static void unknown(struct dvi_registry *out, const char *why, const char *todo)
+{
+    out->total = (struct dvi_registered){ DEVIMG_UNKNOWN, DEVIMG_UNKNOWN, DEVIMG_UNKNOWN };
+    out->unknown = why;
+    out->todo = todo;
+}
+
+static enum devimg_status read_told(struct dvi_view bytes, struct dvi_registry_program *program,
+                                    struct dvi_arena *arena, struct dvi_registry *out,
+                                    struct devimg_error *err)
+{
+    struct telling t = { 0 };
+    bool broken = false;
+    const bool whole = take_all(&t, bytes, arena, &broken) && add_up(&t, program, out);
+    if (t.started.count == 0)
+        unknown(out, "the stand-in for __sycl_register_lib was not loaded",
+                "programs that are linked statically, of 32 bits, or run with other rights take "
+                "none; does it start without devimg?");
+    else if (broken)
+        unknown(out, "something else wrote where the counts are written", NULL);
+    else if (out->rows.count == 0 && program->is_library && program->ended != NULL)
+        unknown(out, "the library could not be loaded",
+                "its dependencies must be found: set LD_LIBRARY_PATH");
+    DVI_LIST_FREE(&t.started);
+    DVI_LIST_FREE(&t.told);
+    return whole ? DEVIMG_OK : dvi_fail_memory(err, program->path);
+}
+
+/* --- a run --- */
+
+static enum devimg_status run_it(const char *const *words, int fd, unsigned seconds,
+                                 struct dvi_registry_program *program, struct dvi_arena *arena,
+                                 struct dvi_registry *out, struct devimg_error *err)
+{
+    const char *stand_in = NULL;
+    struct dvi_ran ran = { 0 };
+    struct dvi_file told = { 0 };
+    DVI_TRY(find_own(DVI_REGISTRY_COUNT, arena, &stand_in, err));
+    if (strpbrk(stand_in, ": ") != NULL)
+        return dvi_fail_plain(err, DEVIMG_IO, stand_in,
+                              "cannot be preloaded: a blank or colon in its name");
+    const char *const *environment = environment_of(stand_in, fd, arena);
+    if (environment == NULL)
+        return dvi_fail_memory(err, program->path);
+    DVI_TRY(dvi_run_with(environment, words, seconds, MOST_OUTPUT, &ran, err));
+    program->exit_status = ran.exit_code;
+    program->timed_out = ran.timed_out;
+    const bool well = ran.exit_code == 0;
+    if (!well)
+        program->ended = dvi_ran_ended(&ran, program->path, seconds, arena);
+    dvi_ran_free(&ran);
+    if (!well && program->ended == NULL)
+        return dvi_fail_memory(err, program->path);
+    DVI_TRY(dvi_file_open_fd(fd, program->path, true, &told, err));
+    const enum devimg_status status = read_told(told.bytes, program, arena, out, err);
+    dvi_file_close(&told);
+    return status;
+}
+
+enum devimg_status dvi_registry_run(const char *const *argv, unsigned seconds,
+                                    struct dvi_arena *arena, struct dvi_registry *out,
+                                    struct devimg_error *err)
+{
+    const char *const *words = NULL;
+    struct dvi_registry_program *program = dvi_arena_array(arena, 1, sizeof *program);
+    *out = (struct dvi_registry){ .program = program };
+    if (program == NULL)
+        return dvi_fail_memory(err, argv[0]);
+    *program = (struct dvi_registry_program){ .path = argv[0], .exit_status = -1 };
+    DVI_TRY(words_of(argv, program, arena, &words, err));
+    /* Without MFD_CLOEXEC: the program writes to it. Appending, so that no write covers another. */
+    const int fd = memfd_create("devimg-registry", 0);
+    if (fd < 0 || fcntl(fd, F_SETFL, O_APPEND) != 0) {
+        const int problem = errno;
+        if (fd >= 0)
+            (void)close(fd);
+        return dvi_fail_plain(err, DEVIMG_IO, argv[0], "no file in memory for the counts: %s",
+                              strerror(problem));
+    }
+    const enum devimg_status status = run_it(words, fd, seconds, program, arena, out, err);
+    (void)close(fd);
+    if (status != DEVIMG_OK)
+        dvi_registry_free(out);
+    return status;
+}
