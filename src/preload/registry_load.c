@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loads a shared library, so that its constructors run: registry-load LIBRARY. */
+/* Loads a shared library, so that its constructors run: registry-load LIBRARY. Functions that it lacks
+ * are not asked for until they are called. */
 #include <dlfcn.h>
 #include <stdio.h>
 
@@ -9,7 +10,7 @@ int main(int count, char **words)
         fputs("registry-load: name one library\n", stderr);
         return 2;
     }
-    if (dlopen(words[1], RTLD_NOW | RTLD_LOCAL) == NULL) {
+    if (dlopen(words[1], RTLD_LAZY | RTLD_LOCAL) == NULL) {
         const char *problem = dlerror();
         fprintf(stderr, "%s\n", problem != NULL ? problem : "cannot be loaded");
         return 1;
