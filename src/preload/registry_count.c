@@ -9,6 +9,7 @@
  */
 #include <dlfcn.h>
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -146,10 +147,14 @@ static void place_of(const void *address, struct dvi_registry_message *m, const 
     *name = info.dli_fname != NULL ? info.dli_fname : "";
 }
 
+/* Once a program: the constructors of other libraries may run before this one's. */
 __attribute__((constructor)) static void tell_start(void)
 {
+    static atomic_flag told = ATOMIC_FLAG_INIT;
     struct dvi_registry_message m = { .event = DVI_REGISTRY_STARTED };
     char name[MOST_NAME] = "";
+    if (atomic_flag_test_and_set(&told))
+        return;
     const ssize_t size = readlink("/proc/self/exe", name, sizeof name - 1);
     name[size > 0 ? size : 0] = '\0';
     tell(&m, name);
@@ -159,16 +164,17 @@ __attribute__((constructor)) static void tell_start(void)
 
 /*
  * The next one after this library's; where the runtime is not among what the program was linked
- * with (a plug-in brought it), that of whoever calls, or of what it was linked with.
+ * with (a plug-in brought it), that of the file that the descriptor lies in, and of what that was
+ * linked with. Who calls is not asked: the call may be the last of its function, and gone.
  */
-static register_function *real_function(const char *name, const void *caller)
+static register_function *real_function(const char *name, const void *descriptor)
 {
     Dl_info info = { 0 };
     union {
         void *object;
         register_function *function;
     } found = { dlsym(RTLD_NEXT, name) };
-    if (found.object != NULL || dladdr(caller, &info) == 0 || info.dli_fname == NULL)
+    if (found.object != NULL || dladdr(descriptor, &info) == 0 || info.dli_fname == NULL)
         return found.function;
     void *handle = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
     if (handle == NULL)
@@ -184,7 +190,8 @@ void __sycl_register_lib(void *descriptor)
 {
     struct dvi_registry_message m = { .event = DVI_REGISTRY_REGISTERED };
     const char *name = NULL;
-    register_function *real = real_function("__sycl_register_lib", __builtin_return_address(0));
+    register_function *real = real_function("__sycl_register_lib", descriptor);
+    tell_start();
     place_of(descriptor, &m, &name);
     count(descriptor, &m);
     tell(&m, name);
@@ -194,7 +201,7 @@ void __sycl_register_lib(void *descriptor)
 
 void __sycl_unregister_lib(void *descriptor)
 {
-    register_function *real = real_function("__sycl_unregister_lib", __builtin_return_address(0));
+    register_function *real = real_function("__sycl_unregister_lib", descriptor);
     if (real != NULL)
         real(descriptor);
 }
