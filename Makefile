@@ -9,7 +9,9 @@ export BUILD ASAN_BUILD TIME
 
 WERROR  := $(if $(CI),-Dwerror=true)
 ASAN    := -Db_sanitize=address,undefined -Db_lundef=false
-meson    = if [ -f $(1)/build.ninja ]; then meson configure $(1) $(2) >/dev/null; else meson setup $(1) $(2); fi
+# What Meson finds is for the eye only when it fails.
+meson    = if [ -f $(1)/build.ninja ]; then meson configure $(1) $(2) >/dev/null; \
+           else said=$$(meson setup $(1) $(2) 2>&1) || { echo "$$said"; exit 1; }; fi
 compile  = $(call meson,$(1),$(2)) && ninja -C $(1)
 
 .DEFAULT_GOAL := build

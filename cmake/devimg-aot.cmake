@@ -325,9 +325,12 @@ function(_devimg_aot_compile _target _answer _apart)
   endforeach()
 endfunction()
 
-# Of the target, or of what a static library goes into.
+# Of the target, or of what a static library goes into; SOURCES from the caller's arg_... variables.
 function(_devimg_aot_link _target _answer _syntax)
   _devimg_json_list(_words "${_answer}" link)
+  if(_syntax STREQUAL "msvc") # words of link.exe, which icx-cl, where it starts link.exe, would take for files
+    list(TRANSFORM _words PREPEND "LINKER:")
+  endif()
   _devimg_as_options(_options ${_words})
   get_target_property(_type ${_target} TYPE)
   set(_whose PRIVATE)
@@ -337,7 +340,8 @@ function(_devimg_aot_link _target _answer _syntax)
   target_link_options(${_target} ${_whose} ${_options})
   _devimg_json_list(_device_link "${_answer}" device_link)
   if(_device_link AND _syntax STREQUAL "msvc") # else the driver makes one of the words of the link
-    message(STATUS "SYCL AOT targets of ${_target}: a device link must make the images: see devimg_sycl_flags() and docs/cmake.md")
+    set_target_properties(${_target} PROPERTIES DEVIMG_DEVICE_LINK "${_device_link}" DEVIMG_DEVICE_SOURCES "${arg_SOURCES}")
+    message(STATUS "SYCL AOT targets of ${_target}: a device link must make the images: devimg_sycl_device_link()")
   endif()
 endfunction()
 

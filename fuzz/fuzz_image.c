@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * libFuzzer harness of the image layer: the row that knows the bytes, its facts and its kernels.
- * dict: zebin oclelf patchtoken spirv bitcode
+ * dict: amdgpu zebin oclelf patchtoken spirv bitcode
  */
 #include <stdlib.h>
 #include <string.h>

@@ -144,7 +144,8 @@ struct devimg_record {
     uint32_t member_count;      /**< 0 for the file itself */
     enum devimg_file_kind kind;
     enum devimg_record_status status;
-    const char *machine;       /**< host machine: "x86_64", "aarch64"; NULL for raw device code */
+    const char *machine;   /**< host machine: "x86_64", "aarch64"; NULL for raw device code */
+    uint64_t pointer_size; /**< bytes of a pointer there, 4 or 8; DEVIMG_UNKNOWN: raw device code */
     enum devimg_answer linked; /**< yes: an executable or shared library; no: an object before the
                                     link; maybe: neither, such as loose device code */
     uint64_t size;
@@ -157,6 +158,9 @@ struct devimg_record {
     uint32_t registered_count;  /**< descriptors met that start-up hands to __sycl_register_lib */
     uint32_t unsure_count;      /**< descriptors met of which that cannot be told */
     uint64_t registered_images; /**< images that the registered ones state, read or not */
+    const char *const *elsewhere; /**< files that hold device code of this one and were not found
+                                       beside it (ROCm kpack), as it names them */
+    uint32_t elsewhere_count;     /**< a record with some never has no device code */
 };
 
 /** Device code for one target. */
@@ -177,7 +181,8 @@ struct devimg_image {
                                 DEVIMG_UNKNOWN */
     enum devimg_format format;
     uint64_t offset;           /**< in the record's file; DEVIMG_UNKNOWN inside inflated data */
-    uint64_t offset_in_parent; /**< in the parent's inflated bytes; DEVIMG_UNKNOWN without one */
+    uint64_t offset_in_parent; /**< in the inflated bytes of the parent, or of the compressed bundle
+                                    (bundle_offset); DEVIMG_UNKNOWN without either */
     uint64_t stored_size;      /**< in the file; DEVIMG_UNKNOWN: compressed together with others */
     uint64_t size;             /**< inflated; DEVIMG_UNKNOWN: not stated */
     enum devimg_compression compression;
@@ -197,7 +202,10 @@ struct devimg_image {
     uint32_t capability_count;
     const char *const *extensions; /**< SPIR-V: texts of OpExtension */
     uint32_t extension_count;
-    const char *note; /**< one line a reader should know, or NULL */
+    const char *note;       /**< one line a reader should know, or NULL */
+    uint64_t bundle_offset; /**< in the record's file: of the compressed bundle that it lies in,
+                                 together with others; DEVIMG_UNKNOWN: in none */
+    uint64_t bundle_size;   /**< stored bytes of that bundle; DEVIMG_UNKNOWN */
 };
 
 /** The images that stand for the same kernels: the runtime picks one of them for a device. */
@@ -225,17 +233,22 @@ DEVIMG_API const char *devimg_feature_name(uint32_t bit);
 struct devimg_kernel {
     const char *name; /**< mangled, as it stands in the image */
     uint32_t record, image, module;
-    uint64_t sub_group_size;          /**< compiled for; DEVIMG_UNKNOWN: the driver chooses */
+    uint64_t sub_group_size;          /**< compiled for; AMD: wavefront size; DEVIMG_UNKNOWN: the
+                                           driver chooses */
     uint64_t required_sub_group_size; /**< DEVIMG_UNKNOWN: none required */
     uint64_t code_size;               /**< bytes of its machine code */
-    uint64_t registers;               /**< GRF count */
+    uint64_t registers;               /**< of a thread: GRF count; AMD: VGPR count of a lane */
     uint64_t private_size;            /**< private memory, bytes as the image states them */
-    uint64_t spill_size;              /**< registers saved to scratch, bytes */
+    uint64_t spill_size;              /**< registers saved to scratch, bytes; AMD: four for each
+                                           vector register of vgpr_spill_count */
     uint64_t slm_size;                /**< bytes a work-group shares */
     uint64_t scratch_size;            /**< largest buffer of a hardware thread, bytes; 0: none */
     uint64_t barrier_count;
-    uint32_t features;  /**< bits of devimg_feature that the image states */
-    int features_known; /**< 0: the image's format does not say */
+    uint32_t features;               /**< bits of devimg_feature that the image states */
+    int features_known;              /**< 0: the image's format does not say */
+    uint64_t sgpr_count, agpr_count; /**< AMD: scalar and accumulation registers */
+    uint64_t vgpr_spill_count, sgpr_spill_count; /**< AMD: registers spilled, as the image counts */
+    uint64_t kernarg_size; /**< AMD: bytes of the arguments, hidden ones included */
 };
 
 enum devimg_severity { DEVIMG_NOTE, DEVIMG_WARNING, DEVIMG_ERROR };
@@ -431,7 +444,8 @@ DEVIMG_API void devimg_extraction_free(struct devimg_extraction *extraction);
 /** One row of the target tables. */
 struct devimg_target {
     const char *name;         /**< canonical: "dg2-g10" */
-    const char *kind;         /**< acronym, stepping, generic, deprecated, portable, cpu, ... */
+    const char *kind;         /**< acronym, stepping, generic, deprecated, portable, cpu, ...; AMD:
+                                   processor, generic, target-id, ... */
     const char *aliases;      /**< other names of the same IP version, comma-separated; "" */
     uint64_t ip_version;      /**< arch << 22 | release << 14 | revision; DEVIMG_UNKNOWN */
     const char *former_ips;   /**< "20.1.4@24.26.30049.6": version @ first release; "" */
@@ -443,11 +457,17 @@ struct devimg_target {
     int fp64_emulated;       /**< 1: only by emulation that is off by default */
     uint64_t product_family; /**< of zebin note 1; DEVIMG_UNKNOWN */
     const char *source;
+    uint64_t machine;     /**< AMD: processor number of e_flags (EF_AMDGPU_MACH); DEVIMG_UNKNOWN */
+    const char *features; /**< AMD: what a target id may set: "sramecc,xnack"; "" */
+    const char *members;  /**< AMD, generic targets: those whose devices run its code,
+                               comma-separated; "" */
 };
 
-/** Rows in table order. NULL past the end. */
+/** Rows in table order. An AMD target id that sets features ("gfx90a:xnack+") is found by its name
+ *  only. NULL past the end. */
 DEVIMG_API const struct devimg_target *devimg_target_at(uint32_t i);
-/** By any accepted spelling (case, "_" for "-", alias, intel_gpu_*, "12.55.8"); NULL: unknown. */
+/** By any accepted spelling (case, "_" for "-", alias, intel_gpu_*, "12.55.8", features of a target id
+ *  in any order); NULL: unknown. */
 DEVIMG_API const struct devimg_target *devimg_target_find(const char *name);
 
 /**

@@ -392,7 +392,7 @@ class MesonPackage:
         source = os.path.join(self.root, "meson", "devimg")
         expected = [os.path.join(at, n) for at, _, names in os.walk(source) for n in names]
         found = sorted(a for a, b in found if b and os.path.join(source, b) == a)
-        self.say(found == sorted(expected) and len(found) == 3, "the folder is installed", found)
+        self.say(found == sorted(expected) and len(found) == 4, "the folder is installed", found)
 
     def all(self):
         if not shutil.which("ocloc") or not shutil.which("clang++-19"):

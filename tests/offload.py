@@ -8,6 +8,8 @@ import struct
 import subprocess
 import zlib
 
+from made import Made
+
 KINDS = {"openmp": 1, "cuda": 2, "hip": 4, "sycl": 8}
 PACKAGER = shutil.which("clang-offload-packager-19")
 CLANG = shutil.which("clang-19")
@@ -105,34 +107,13 @@ def zstd(data):
     return subprocess.run(["zstd", "-q", "--no-check", "-c"], input=data, stdout=subprocess.PIPE, check=True).stdout
 
 
-class Offload:
+class Offload(Made):
+    NAME = "offload"
+
     def __init__(self, build, intel, host, folder):
-        self.build, self.intel, self.host, self.folder = build, intel, host, folder
+        super().__init__(build, intel, host, folder)
+        self.intel = intel
         self.spirv, self.zebin = self.fixture("basic.spv"), self.fixture("sg16_dg2-g11_ip.zebin")
-
-    def fixture(self, name):
-        with open(os.path.join(self.intel, name), "rb") as f:
-            return f.read()
-
-    def file(self, name, data):
-        path = os.path.join(self.folder, name)
-        with open(path, "wb") as f:
-            f.write(data)
-        return path
-
-    def object(self, name, section, data):
-        body, path = self.file(name + ".body", data), os.path.join(self.folder, name)
-        subprocess.run(["objcopy", "--add-section", section + "=" + body,
-                        os.path.join(self.host, "empty.o"), path], check=True)
-        return path
-
-    def record(self, *args):
-        status, out, err = self.build.devimg(*args, "--format", "json", seconds=20)
-        files = json.loads(out)["files"] if out else []
-        return status, files[0] if files else {"images": [], "findings": [err.decode(errors="replace")]}
-
-    def say(self, good, name, *found):
-        self.build.say(good, "offload: " + name, "found " + repr(found)[:2000])
 
     def entries(self):
         return [("sycl", "spir64-unknown-unknown", "", self.spirv),

@@ -5,8 +5,8 @@
     tests/run.py [--update] [--only SUITE,...] [-j N] BUILD...
 
 Suites (each a function below): unit cli schema facts tools readelf readobj extract shapes metamorphic
-examples exports damage odd edited offload windows anchor detect sycltargets compile syclimages doctor header probe registry sycllint oclocinstall
-cmake meson hostile.
+examples exports damage odd edited offload hip windows anchor detect sycltargets compile syclimages doctor header probe registry sycllint oclocinstall
+cmake meson devicelink hostile.
 `repository` (layers, docs) needs no build and runs once. --update rewrites the expectations of the
 cli suite from what the program says; read the diff before you commit it.
 """
@@ -43,7 +43,9 @@ INTEL = os.path.join(DATA, "intel")
 sys.path.insert(0, HERE)
 import compare_facts  # noqa: E402
 from cmake_package import CMakePackage  # noqa: E402
+from device_link import DeviceLink  # noqa: E402
 from edited import Edited, section_headers  # noqa: E402
+from hip import Hip  # noqa: E402
 from hostile import Hostile  # noqa: E402
 from ocloc_install import OclocInstall  # noqa: E402
 from meson_package import MesonPackage  # noqa: E402
@@ -136,6 +138,12 @@ def fixtures(*, good=False):
             continue
         out.append(path)
     return out
+
+
+def others():
+    """Code for other GPUs: tests/data/{amd,llvm}."""
+    return [path for folder in ("amd", "llvm") for path in sorted(glob.glob(os.path.join(DATA, folder, "*")))
+            if os.path.isfile(path) and not path.endswith((".md", ".sh"))]
 
 
 def tail(data, lines=30):
@@ -244,6 +252,11 @@ def json_calls():
         yield ["kernels", name]
         yield ["check", "--targets", TARGETS, "--fallback", "spir64", "--compression", "required",
                "--scratch", "none", name]
+    for path in others():
+        name = os.path.relpath(path, DATA)
+        yield ["kernels", name]
+        yield ["check", "--targets", "gfx942,gfx906:xnack-", "--compression", "required", "--scratch", "none",
+               "--sub-group-sizes", "32", name]
     yield ["list", "intel/lib_aot.so", "intel/no-such-file"]
     yield ["check", "--targets", "no-such-target", "intel/lib_aot.so"]
     for pins, tests in (("pins", "full"), ("stale", "full"), ("odd", "odd")):
@@ -543,7 +556,7 @@ def damage(build, _, cases=300):
         if not good:
             build.say(False, "damage: the driver compiles", err)
             return
-        for path in fixtures():
+        for path in fixtures() + others():
             status, _, err = build.run([driver, str(cases), path], seconds=300)
             build.say(status == 0, "damage: " + os.path.basename(path),
                       "exit %s\n%s" % (status, err.decode(errors="replace")[:4000]))
@@ -676,6 +689,12 @@ def offload(build, _):
         Offload(build, INTEL, os.path.join(DATA, "host"), t).all()
 
 
+def hip(build, _):
+    """tests/hip.py: HIP bundles, AMDGPU code objects."""
+    with tempfile.TemporaryDirectory() as t:
+        Hip(build, DATA, t).all()
+
+
 def windows(build, _):
     """tests/windows.py: PE and COFF files written byte by byte, and what registers their descriptor."""
     with tempfile.TemporaryDirectory() as t:
@@ -765,6 +784,14 @@ def meson(build, _):
         MesonPackage(build, ROOT, t).all()
 
 
+def devicelink(build, _):
+    """tests/device_link.py: examples/sycl-static-library, built for Windows with a stand-in for icx-cl, and elsewhere."""
+    if build.sanitized:
+        return  # other suites run the same commands; here it is the build's turn
+    with tempfile.TemporaryDirectory() as t:
+        DeviceLink(build, ROOT, t).all()
+
+
 def hostile(build, _):
     """Headers that claim the impossible: an answer in seconds, little memory, no crash."""
     limit = lambda: resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
@@ -813,9 +840,9 @@ def hostile(build, _):
 
 
 SUITES = [unit, cli, schema, facts, tools, readelf, readobj, extract, shapes, metamorphic, examples, exports,
-          damage, odd, edited, offload, windows, anchor, detect, sycltargets, compile, syclimages, doctor, header, probe,
-          registry, sycllint, oclocinstall, cmake, meson, hostile]
-LONG = ["cmake", "meson", "doctor", "compile", "header", "probe", "damage", "shapes", "cli", "hostile", "unit"]
+          damage, odd, edited, offload, hip, windows, anchor, detect, sycltargets, compile, syclimages, doctor, header, probe,
+          registry, sycllint, oclocinstall, cmake, meson, devicelink, hostile]
+LONG = ["cmake", "meson", "devicelink", "doctor", "compile", "header", "probe", "damage", "shapes", "cli", "hostile", "unit"]
 
 
 def repository(results):

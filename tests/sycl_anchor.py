@@ -53,6 +53,19 @@ def coff(symbols, strings=b"", count=None, size=None, tail=b"", machine=0x8664, 
     return head + section + symbols + struct.pack("<I", 4 + len(strings) if size is None else size) + strings + tail
 
 
+CLASS_ID = bytes.fromhex("c7a1bad1eebaa94baf20faf66aa4dcb8")
+
+
+def bigobj(symbols, strings=b"", count=None, size=None, tail=b"", sections=1):
+    """The same in the form of /bigobj: records of 20 bytes, sections counted in 32 bits."""
+    symbols = b"".join(symbols[i:i + 12] + struct.pack("<i", struct.unpack_from("<h", symbols, i + 12)[0]) + symbols[i + 14:i + 18]
+                       for i in range(0, len(symbols), 18))
+    head = struct.pack("<HHHHI", 0, 0xffff, 2, 0x8664, 0) + CLASS_ID
+    head += struct.pack("<7I", 0, 0, 0, 0, sections, 56 + 40, len(symbols) // 20 if count is None else count)
+    section = struct.pack("<8sIIIIIIHHI", b".rdata", 0, 0, 0, 0, 0, 0, 0, 0, 0x40000040)
+    return head + section + symbols + struct.pack("<I", 4 + len(strings) if size is None else size) + strings + tail
+
+
 def symbol(name, section=1, value=0, extra=0, storage=3):
     field = name if len(name) == 8 else name.ljust(8, b"\0")
     return field + struct.pack("<IhHBB", value, section, 0, storage, extra)
@@ -94,6 +107,12 @@ class Anchor:
         _, out, _ = self.build.run(["llvm-readobj-19", "--symbols", self.path(name)])
         return [dict(re.findall(r"^    (\w+): ([^\n]*)", block, re.M)) for block in out.decode().split("  Symbol {\n")[1:]]
 
+    def dump(self, name):
+        """All that llvm-readobj tells, but for the name of the file and the count; symbols come last."""
+        _, out, _ = self.build.run(["llvm-readobj-19", "--file-headers", "--sections", "--section-data", "--relocs", "--symbols", self.path(name)])
+        text = out.decode().replace(self.path(name), "")
+        return re.sub(r"  (SymbolCount|StringTableSize): \d+\n", "", text).rstrip().rstrip("]").rstrip()
+
     def check_object(self, name):
         """The object is what it was, with one symbol more: S4-7."""
         status, doc, err = self.anchor(name, "out.obj")
@@ -111,6 +130,9 @@ class Anchor:
                  last["ComplexType"] == "Null (0x0)" and len(symbols) == len(self.symbols(name)) + 1,
                  "S4-7: llvm-readobj reads it, " + name, last, descriptor)
         self.say(doc["value"] == int(last["Value"]) and "(%d)" % doc["section"] in last["Section"], "the answer says where, " + name, doc)
+        whole = [self.dump("out.obj"), self.dump(name)]
+        self.say(whole[0][:len(whole[1])] == whole[1] and whole[0][len(whole[1]):].count("Symbol {") == 1 and "RelocationCount" in whole[1],
+                 "S4-7: all else is the same to llvm-readobj, " + name, whole[0][len(whole[1]):][:400])
         _, listed, _ = self.build.devimg("list", self.path("out.obj"))
         _, was, _ = self.build.devimg("list", self.path(name))
         self.say(listed.replace(b"out.obj", name.encode()) == was, "devimg reads both alike, " + name, listed, was)
@@ -153,50 +175,88 @@ class Anchor:
         """D12: each code, and no output."""
         strings = DESCRIPTOR + b"\0" + NAME.encode() + b"\0"
         good = symbol(far(4))
+        mine, lost = symbol(far(4 + len(DESCRIPTOR) + 1), storage=2), symbol(far(4), section=-1)
+        common = symbol(far(4 + len(DESCRIPTOR) + 1), section=0, value=8, storage=2)
+        class_id = b"\0\0\xff\xff\x02\0\x64\x86" + bytes(4) + bytes(range(16)) + bytes(40)
         cases = [
-            ("coff-too-short", b"\x64\x86\x01\0", NAME),
-            ("coff-too-short", coff(good, strings, count=900), NAME),
-            ("not-coff", b"\x7fELF" + bytes(60), NAME),
-            ("not-coff", b"MZ" + bytes(62), NAME),
-            ("not-coff", b"!<arch>\n" + bytes(60), NAME),
-            ("not-coff", b"BC\xc0\xde" + bytes(60), NAME),
-            ("not-coff", b"int main(void) { return 0; }\n", NAME),
-            ("not-coff", b"\0\0\xff\xff\x01\0\x64\x86" + bytes(4) + bytes(range(16)) + bytes(40), NAME),
-            ("not-coff", b"\0\0\xff\xff\0\0\x64\x86" + bytes(12) + bytes(8), NAME),
-            ("no-symbol-table", coff(b"", strings, count=0), NAME),
-            ("no-descriptor", coff(symbol(b"other"), strings), NAME),
-            ("no-descriptor", coff(symbol(b"file", extra=1, storage=103) + far(4) + bytes(10), strings), NAME),  # only inside of another
-            ("descriptor-undefined", coff(symbol(far(4), section=0), strings), NAME),
-            ("descriptor-undefined", coff(symbol(far(4), section=-1), strings), NAME),
-            ("descriptor-undefined", coff(symbol(far(4), section=2), strings), NAME),
-            ("already-defined", coff(good + symbol(far(4 + len(DESCRIPTOR) + 1), storage=2), strings), NAME),
-            ("already-defined", coff(symbol(far(4 + len(DESCRIPTOR) + 1), section=0, value=8, storage=2) + good, strings), NAME),  # common
-            ("strtab-not-last", coff(good, strings, tail=b"more"), NAME),
-            ("strtab-not-last", coff(good, strings, size=3), NAME),
-            ("strtab-not-last", coff(good, strings, size=4000), NAME),
-            ("strtab-not-last", coff(good, strings)[:20 + 40 + 18], NAME),
-            ("bad-name-offset", coff(good + symbol(far(4000)), strings), NAME),
-            ("bad-name-offset", coff(good + symbol(far(2)), strings), NAME),
-            ("bad-name-offset", coff(good + symbol(far(4)), DESCRIPTOR), NAME),  # no NUL ends it
-            ("bad-aux-count", coff(good + symbol(b"f", extra=1), strings), NAME),
-            ("bad-aux-count", coff(good + symbol(b"f", extra=255), strings), NAME),
-            ("bad-anchor-name", coff(good, strings), "short"),
-            ("bad-anchor-name", coff(good, strings), "has a blank in it"),
-            ("bad-anchor-name", coff(good, strings), "caf\u00e9_sycl_images"),
-            ("bad-anchor-name", coff(good, strings), ""),
-            ("bad-anchor-name", coff(good, strings), 'quote"quote'),
+            ("coff-too-short", b"\x64\x86\x01\0", NAME, "4 bytes: a COFF header has 20"),
+            ("not-coff", b"\x7fELF" + bytes(60), NAME, "an ELF file"),
+            ("not-coff", b"MZ" + bytes(62), NAME, "a PE file"),
+            ("not-coff", b"!<arch>\n" + bytes(60), NAME, "an archive"),
+            ("not-coff", b"BC\xc0\xde" + bytes(60), NAME, "LLVM bitcode"),
+            ("not-coff", b"int main(void) { return 0; }\n", NAME, "no COFF object"),
+            ("not-coff", class_id, NAME, ""),
+            ("not-coff", b"\0\0\xff\xff\0\0\x64\x86" + bytes(12) + bytes(8), NAME, "import"),
+            ("bad-anchor-name", coff(good, strings), "short", "9 to 1024 characters"),
+            ("bad-anchor-name", coff(good, strings), "a" * 1025, "9 to 1024 characters"),
+            ("bad-anchor-name", coff(good, strings), "has a blank in it", "no blank"),
+            ("bad-anchor-name", coff(good, strings), "caf\u00e9_sycl_images", "ASCII"),
+            ("bad-anchor-name", coff(good, strings), "", "9 to 1024 characters"),
+            ("bad-anchor-name", coff(good, strings), 'quote"quote', "no quote"),
         ]
-        for i, (code, data, name) in enumerate(cases):
+        for make in (coff, bigobj):
+            head, record = (60, 18) if make is coff else (96, 20)
+            cases += [(code, data, NAME, says) for code, data, says in (
+                ("coff-too-short", make(good, strings, count=900), "900 symbols do not fit"),
+                ("coff-too-short", make(good, strings)[:head - 45], "header"),
+                ("no-symbol-table", make(b"", strings, count=0), "no symbols"),
+                ("no-descriptor", make(symbol(b"other"), strings), "no symbol " + DESCRIPTOR.decode()),
+                ("no-descriptor", make(symbol(b"file", extra=1, storage=103) + far(4) + bytes(10), strings), "no symbol"),  # only inside of another
+                ("descriptor-undefined", make(symbol(far(4), section=0), strings), "in section 0 of 1"),
+                ("descriptor-undefined", make(lost, strings), "in section -1 of 1"),
+                ("descriptor-undefined", make(symbol(far(4), section=2), strings), "in section 2 of 1"),
+                ("descriptor-undefined", make(lost + good, strings), "in section -1 of 1"),  # the first one counts
+                ("already-defined", make(good + mine, strings), NAME + " already"),
+                ("already-defined", make(common + good, strings), NAME + " already"),
+                ("strtab-not-last", make(good, strings, tail=b"more"), "are left of the file"),
+                ("strtab-not-last", make(good, strings, size=3), "has 3 bytes"),
+                ("strtab-not-last", make(good, strings, size=4000), "has 4000 bytes"),
+                ("strtab-not-last", make(good, strings)[:head + record], "no string table"),
+                ("bad-name-offset", make(good + symbol(far(4000)), strings), "symbol 1: its name at 4000"),
+                ("bad-name-offset", make(good + symbol(far(2)), strings), "symbol 1: its name at 2"),
+                ("bad-name-offset", make(good + symbol(far(4)), DESCRIPTOR), "symbol 0: its name at 4"),  # no NUL ends it
+                ("bad-aux-count", make(good + symbol(b"f", extra=1), strings), "symbol 1: 1 further"),
+                ("bad-aux-count", make(good + symbol(b"f", extra=255), strings), "symbol 1: 255 further"))]
+        for i, (code, data, name, says) in enumerate(cases):
             self.write("bad.obj", data)
             status, doc, err = self.anchor("bad.obj", "none.obj", name)
             errors = doc.get("errors", [{}])
-            self.say(status == 1 and [e.get("code") for e in errors] == [code] and errors[0]["message"] and doc["anchored"] is False and
-                     err == "" and not os.path.exists(self.path("none.obj")), "D12: %s (%d)" % (code, i), status, doc, err)
+            self.say(status == 1 and [e.get("code") for e in errors] == [code] and says in errors[0]["message"] and errors[0]["message"] and
+                     doc["anchored"] is False and doc["output"] is None and err == "" and not os.path.exists(self.path("none.obj")),
+                     "D12: %s (%d)" % (code, i), status, doc, err)
+        documented = set(re.findall(r"^\| `([a-z-]+)` \|", self.page(), re.M))
+        self.say(documented == {c[0] for c in cases} | {"coff-too-large"}, "D12: every code of the page is met here", documented)
+        self.write("bad.obj", coff(lost, strings))
+        self.write("none.obj", coff(good, strings))
+        status, _, _ = self.anchor("bad.obj", "none.obj")
+        self.say(status == 1 and self.read("none.obj") == coff(good, strings), "D12: an output of before is as it was")
+        os.remove(self.path("none.obj"))
+        self.too_large(good, strings)
         self.write("good.obj", coff(good + symbol(far(4 + len(DESCRIPTOR) + 1), section=0, storage=2), strings))
         status, doc, _ = self.anchor("good.obj", "out.obj")
         self.say(status == 0, "an object that only asks for the anchor gets it", doc)
         status, doc, _ = self.anchor("good.obj", "good.obj")
         self.say(status == 0 and Parts(self.read("good.obj")).count == 3, "the output may be the input", doc)
+
+    def page(self):
+        with open(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "docs", "command", "sycl_anchor.md"), encoding="utf-8") as f:
+            return f.read().partition("## Refused")[2].partition("## Options")[0]
+
+    def too_large(self, good, strings):
+        """A file with a hole: with the symbol it would have 2 GiB."""
+        data = coff(good, strings)
+        at = (1 << 31) - (len(data) - 60) - 18 - len(NAME) - 1
+        for to, code in ((at, "coff-too-large"), (at - 1, None)):
+            with open(self.write("large.obj", data[:8] + struct.pack("<I", to) + data[12:60]), "r+b") as f:
+                f.seek(to)
+                f.write(data[60:])
+            status, doc, err = self.anchor("large.obj", "none.obj" if code else "no/such/folder/none.obj")
+            if code:
+                self.say(status == 1 and [e["code"] for e in doc["errors"]] == [code] and "2 GiB" in doc["errors"][0]["message"] and
+                         not os.path.exists(self.path("none.obj")), "D12: coff-too-large", doc, err)
+            else:
+                self.say(status == 3 and "no/such/folder" in err, "D12: one byte less would be written", status, doc, err)
+        os.remove(self.path("large.obj"))
 
     def files(self):
         self.write("good.obj", coff(symbol(far(4)), DESCRIPTOR + b"\0"))

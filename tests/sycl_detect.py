@@ -108,6 +108,8 @@ class Detect:
                  ["-- Using SYCL targets: a", *["-- " + l for l in GATE_LINES], "-- CPU device code: OFF"], "S0-11 to S0-14: lines", out)
         status, _, _ = self.build.devimg("sycl", "detect", "--gate-only", "--targets", "a", "--require-cpu")
         self.say(status == 1, "S0-24: --require-cpu", status)
+        status, _, err = self.build.devimg("sycl", "detect", "--gate-only", "--gpus", "--targets", "a")
+        self.say(status == 2 and b"--gpus" in err, "no GPU is added where nothing is asked", err)
         _, doc, _ = self.run("--gate-only", "--stage1", "on", "--targets", "spir64_gen")
         _, lone, _ = self.run("--gate-only", "--request", "native_cpu", "--targets", "nvptx64-nvidia-cuda", script="touch '%s/ran'" % self.folder)
         self.say(lone["has_cpu"] is False and lone["targets"] == ["nvptx64-nvidia-cuda"] and not os.path.exists(os.path.join(self.folder, "ran")),

@@ -32,6 +32,12 @@ ACPP = ("__ACPP__", "__ADAPTIVECPP__", "__OPENSYCL__", "__HIPSYCL__")
 MARK = "/* Written by devimg sycl header. */\n"
 
 
+def directives(path):
+    """What an object tells its linker, as llvm-readobj prints it."""
+    p = subprocess.run(["llvm-readobj-19", "--coff-directives", path], stdout=subprocess.PIPE, encoding="utf-8", timeout=60, check=True)
+    return [w for line in p.stdout.splitlines() if line.startswith("Directive(s):") for w in line.split()[1:]]
+
+
 class Header:
     def __init__(self, build, root, folder):
         self.build, self.folder, self.root = build, folder, root
@@ -217,6 +223,49 @@ class Header:
                 self.say(status == (1 if codes else 0) and set(found) == codes and len(found) == (2 if size == 64 else len(codes)),
                          "S2-11: lint, %s: %d%s" % (targets, size, ", header edited" if other else ""), status, out, err)
 
+    def anchored(self):
+        """S4-7: --anchor asks link.exe for a symbol, in what is compiled for it and nowhere else."""
+        name, other = "foo_sycl_images", os.path.join(self.folder, "without.h")
+        self.write("--anchor", name)
+        with open(self.file, encoding="utf-8") as f:
+            whole = f.read()
+        status, _, err = self.run("-o", other)
+        with open(other, encoding="utf-8") as f:
+            self.say(status == 0 and name in whole and "pragma" not in f.read(), "S4-7: a pragma where it is asked for", status, err)
+        for args, same in ((["--anchor", name], True), ([], False), (["--anchor", "another_symbol"], False)):
+            status, _, err = self.run("--check", self.file, *args)
+            self.say(status == (0 if same else 1) and (same or "these options" in err), "S4-7: --check %s" % args, status, err)
+        status, out, _ = self.run("--anchor", name, "-o", self.file, "--format", "json")
+        self.say(status == 0 and json.loads(out)["anchor"] == name, "S4-7: in JSON", out)
+        _, out, _ = self.run("--anchor", name, "-o", self.file)
+        self.say(out.endswith(" accept; link.exe is told to include %s\n" % name), "S4-7: in the line", out)
+        for bad in ("short", "has blanks in it", "1_digit_first", 'quote\"quote', "a::b::c::d::e", "caf\u00e9_sycl_images", "a" * 1025):
+            status, out, err = self.run("--anchor", bad)
+            self.say(status == 2 and out == "" and "expected an identifier of 9 to 1024 characters" in err, "S4-7: --anchor %.20s is refused" % bad, status, err)
+        status, _, err = self.run("--anchor", name, "--targets", "nope", "-o", os.path.join(self.folder, "none.h"))
+        self.say(status == 1 and not os.path.exists(os.path.join(self.folder, "none.h")), "S4-7: a refused list gives no header", status, err)
+        if self.build.sanitized or not shutil.which("llvm-readobj-19"):
+            return
+        msvc, asked = "-pc-windows-msvc", ["/include:" + name]
+        for target, language, more, expected in (
+                ("x86_64" + msvc, "c", [], asked), ("x86_64" + msvc, "c++", [], asked), ("aarch64" + msvc, "c", [], asked),
+                ("i686" + msvc, "c", [], ["/include:_" + name]), ("i686" + msvc, "c++", [], ["/include:_" + name]),
+                ("x86_64" + msvc, "c", ["-DDEVIMG_NO_ANCHOR"], []), ("x86_64" + msvc, "c", ["-D__SYCL_DEVICE_ONLY__"], []),
+                ("x86_64-w64-windows-gnu", "c", [], [])):
+            path = os.path.join(self.folder, "asks.obj")
+            p = subprocess.run(["clang-19", "--target=" + target, "-x", language, "-Wall", "-Wextra", "-Werror", "-isystem",
+                                os.path.join(self.root, "tests", "stand_in", "windows"), "-I" + self.folder, *more, "-c", "-", "-o", path],
+                               input='#include "devimg_sycl.h"\nint f(void) { return 0; }\n', stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                               encoding="utf-8", timeout=60, check=False)
+            found = directives(path) if p.returncode == 0 else None
+            self.say(found is not None and [w for w in found if "include" in w] == expected, "S4-7: .drectve of %s, %s, %s" % (target, language, more), found, p.stdout)
+        with open(os.path.join(self.folder, "cl.c"), "w", encoding="utf-8") as f:
+            f.write('#include "devimg_sycl.h"\n')
+        p = subprocess.run(["clang-cl-19", "/c", "/W4", "/WX", "cl.c", "/Focl.obj"], cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60, check=False)
+        self.say(p.returncode == 0 and asked[0] in directives(os.path.join(self.folder, "cl.obj")), "S4-7: clang-cl", p.stdout)
+        for compiler in self.compilers:
+            self.accepts(compiler, 16, "no linker of Windows", POSITIONS["function"])
+
     def refused(self):
         """S2-25 and D8: a list that cannot be answered for gives no header."""
         for targets, names in (("tgllp,bmg-g12,zzz", ("bmg-g12", "zzz")), ("spir64", ("spir64",)), ("tgllp,native_cpu", ("native_cpu",))):
@@ -232,7 +281,7 @@ class Header:
     def in_json(self):
         status, out, _ = self.run("--format", "json")
         doc = json.loads(out)
-        self.say(status == 0 and doc == {"schema": "devimg/1", "file": None, "up_to_date": None, "sub_group_sizes": [16, 32], "with_default": False,
+        self.say(status == 0 and doc == {"schema": "devimg/1", "file": None, "up_to_date": None, "anchor": None, "sub_group_sizes": [16, 32], "with_default": False,
                                          "targets": list(DEFAULT), "unmeasured": [], "unknown": []}, "JSON", doc)
         status, out, _ = self.run("--format", "json", "--targets", "pvc", "-o", self.file)
         doc = json.loads(out)
@@ -245,7 +294,7 @@ class Header:
         self.say(status == 0 and 'SUB_GROUP_TARGETS \\\n    "tgllp,' in out, "D8: names are folded", status)
 
     def all(self):
-        for part in (self.names, self.files, self.checks, self.linted, self.refused, self.in_json):
+        for part in (self.names, self.files, self.checks, self.linted, self.anchored, self.refused, self.in_json):
             part()
         if self.build.sanitized:
             return  # the same header: what compilers make of it needs no second look

@@ -81,13 +81,18 @@ const char *dvi_arena_copy(struct dvi_arena *arena, const char *text)
 
 const char *dvi_arena_format(struct dvi_arena *arena, const char *format, ...)
 {
+    char short_text[128]; /* most texts fit: one formatting */
     va_list values;
     va_start(values, format);
-    const int size = vsnprintf(NULL, 0, format, values);
+    const int size = vsnprintf(short_text, sizeof short_text, format, values);
     va_end(values);
     char *text = size < 0 ? NULL : take(arena, (size_t)size + 1, 1);
     if (text == NULL)
         return NULL;
+    if ((size_t)size < sizeof short_text) {
+        memcpy(text, short_text, (size_t)size + 1);
+        return text;
+    }
     va_start(values, format);
     (void)vsnprintf(text, (size_t)size + 1, format, values);
     va_end(values);

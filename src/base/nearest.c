@@ -32,3 +32,17 @@ size_t dvi_edit_distance(const char *a, const char *b)
     }
     return row[b_size];
 }
+
+const char *dvi_nearest_word(const char *word, const char *const *words)
+{
+    const char *best = NULL;
+    size_t least = SIZE_MAX;
+    for (; *words != NULL; words++) {
+        const size_t d = dvi_edit_distance(word, *words);
+        if (d < least && d <= 1 + strlen(*words) / 3) {
+            least = d;
+            best = *words;
+        }
+    }
+    return best;
+}

@@ -9,4 +9,7 @@
  *  which are far from everything. */
 size_t dvi_edit_distance(const char *a, const char *b);
 
+/** The word of `words` (NULL-ended) nearest to `word`, or NULL when none is near. */
+const char *dvi_nearest_word(const char *word, const char *const *words);
+
 #endif

@@ -47,7 +47,7 @@ static void schedule(const uint8_t *block, uint32_t w[ROUNDS])
 /* 6.2.2, steps 2 to 4. */
 static void take_block(uint32_t state[8], const uint8_t *block)
 {
-    uint32_t w[ROUNDS], s[8];
+    uint32_t w[ROUNDS] = { 0 }, s[8];
     schedule(block, w);
     memcpy(s, state, sizeof s);
     for (size_t i = 0; i < ROUNDS; i++) {

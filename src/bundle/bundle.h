@@ -26,6 +26,7 @@ struct dvi_placed {
     uint64_t required_sub_group_size; /* DEVIMG_UNKNOWN: none */
     const char *compile_options;
     const char *note;
+    const char *code_of; /* a kpack: the program whose code is wanted of it; NULL: all */
     bool no_code; /* `bytes` are not device code but a table of host addresses (native_cpu) */
 };
 
@@ -43,6 +44,14 @@ struct dvi_found {
      * valid while the packing is walked. END: they cannot be had, which was said. */
     enum devimg_status (*inflate)(struct dvi_found *found, struct dvi_view stored, uint64_t size,
                                   struct dvi_view *out, struct devimg_error *err);
+    /* Keep what another rule than "damaged" says of the file: rule and code, and in `what` the place
+     * and the text. Set where objects are walked. NOMEM. */
+    enum devimg_status (*say)(struct dvi_found *found, const char *rule, const char *code,
+                              const struct devimg_error *what);
+    /* Device code of the object stands in another file, at that path from the object's folder, under
+     * the name `code_of`. Set where objects are walked. NOMEM. */
+    enum devimg_status (*elsewhere)(struct dvi_found *found, const char *code_of, const char *path,
+                                    struct devimg_error *err);
     uint32_t descriptor_count;  /* DPC++ descriptors met */
     uint32_t registered_count;  /* of those: start-up hands them to __sycl_register_lib */
     uint32_t unsure_count;      /* of those: whether it does cannot be told */
@@ -119,6 +128,16 @@ const char *dvi_unread_start(struct dvi_view v);
 
 /** The offload kind that starts an entry id ("sycl-spir64_gen-..."): src/bundle/clang.c. */
 enum devimg_offload dvi_clang_offload(struct dvi_view id);
+
+/** True when a clang offload bundle, plain or compressed, may start `v`: a look at its magic. */
+bool dvi_clang_starts(struct dvi_view v);
+/** The bundle that starts `v`. TRUNCATED, MALFORMED, UNSUPPORTED: where it ends cannot be told. */
+DEVIMG_CHECKED enum devimg_status dvi_clang_extent(struct dvi_view v, struct dvi_view *out,
+                                                   struct devimg_error *err);
+
+/** What a program says of the kpack files that hold its code: src/bundle/kpack.c. */
+DEVIMG_CHECKED enum devimg_status dvi_kpack_reference(struct dvi_view v, struct dvi_found *found,
+                                                      struct devimg_error *err);
 
 /** What ends such an id behind its triple: "gfx90a:xnack+", "sm_80"; empty: it names no GPU. */
 struct dvi_view dvi_clang_arch(struct dvi_view id);

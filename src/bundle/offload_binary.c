@@ -27,8 +27,8 @@
 #include <string.h>
 
 #include "bundle/bundle.h"
+#include "object/magic.h"
 
-static const uint8_t magic[4] = { 0x10, 0xff, 0x10, 0xad };
 enum {
     HEADER_SIZE = 32,
     ENTRY_SIZE = 40,
@@ -53,7 +53,7 @@ struct entry {
 
 static bool match(struct dvi_view v)
 {
-    return dvi_starts_with(v, magic, sizeof magic);
+    return dvi_has_magic(v, DVI_MAGIC_OFFLOAD_BINARY);
 }
 
 /* `size` bytes at an offset as the binary counts them. */
@@ -70,7 +70,7 @@ static enum devimg_status part(const struct block *b, uint64_t at, uint64_t size
 static enum devimg_status open_block(struct dvi_view v, struct dvi_found *found, struct block *out,
                                      struct devimg_error *err)
 {
-    struct dvi_cursor c = dvi_cursor_at(v, sizeof magic);
+    struct dvi_cursor c = dvi_cursor_at(v, DVI_MAGIC_SIZE);
     struct block b = { .version = dvi_le32(&c) };
     const uint64_t size = dvi_le64(&c);
     b.entries_at = dvi_le64(&c);

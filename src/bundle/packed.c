@@ -11,8 +11,9 @@
 #include "codec/codec.h"
 #include "object/bitcode.h"
 #include "object/device_elf.h"
+#include "object/magic.h"
 
-enum { ALIGNMENT = 16, SPIRV_MAGIC = 0x07230203, SPIRV_HEADER = 20, OFFLOAD_HEADER = 32 };
+enum { ALIGNMENT = 16, SPIRV_HEADER = 20, OFFLOAD_HEADER = 32 };
 
 static enum devimg_status archive_end(struct dvi_view v, struct dvi_view *out,
                                       struct devimg_error *err)
@@ -30,7 +31,7 @@ static enum devimg_status archive_end(struct dvi_view v, struct dvi_view *out,
 static bool spirv_starts_at(struct dvi_view v, uint64_t at)
 {
     const uint32_t version = dvi_peek32(v, at + 4);
-    return dvi_peek32(v, at) == SPIRV_MAGIC && (version & 0xff0000ff) == 0 && version != 0 &&
+    return dvi_peek32(v, at) == DVI_MAGIC_SPIRV && (version & 0xff0000ff) == 0 && version != 0 &&
            dvi_peek32(v, at + 16) == 0;
 }
 
@@ -54,15 +55,10 @@ static enum devimg_status spirv_end(struct dvi_view v, struct dvi_view *out,
     return dvi_slice(v, 0, at, "SPIR-V module", out, err);
 }
 
-static bool is_offload_binary(struct dvi_view v)
-{
-    return dvi_starts_with(v, "\x10\xff\x10\xad", 4);
-}
-
 bool dvi_packed_starts(struct dvi_view v)
 {
-    return is_offload_binary(v) || dvi_zstd_match(v) || dvi_ar_match(v) ||
-           dvi_starts_with(v, "\177ELF", 4) || spirv_starts_at(v, 0) || dvi_bitcode_match(v);
+    return dvi_has_magic(v, DVI_MAGIC_OFFLOAD_BINARY) || dvi_zstd_match(v) || dvi_ar_match(v) ||
+           dvi_has_magic(v, DVI_MAGIC_ELF) || spirv_starts_at(v, 0) || dvi_bitcode_match(v);
 }
 
 enum devimg_status dvi_packed_first(struct dvi_view v, struct dvi_view *out,
@@ -76,11 +72,11 @@ enum devimg_status dvi_packed_first(struct dvi_view v, struct dvi_view *out,
     }
     if (dvi_ar_match(v))
         return archive_end(v, out, err);
-    if (dvi_starts_with(v, "\177ELF", 4))
+    if (dvi_has_magic(v, DVI_MAGIC_ELF))
         return dvi_device_elf_extent(v, out, err);
     if (spirv_starts_at(v, 0))
         return spirv_end(v, out, err);
-    if (is_offload_binary(v)) {
+    if (dvi_has_magic(v, DVI_MAGIC_OFFLOAD_BINARY)) {
         const uint64_t size = dvi_peek64(v, 8);
         if (size < OFFLOAD_HEADER)
             return dvi_fail(err, DEVIMG_MALFORMED, v, 8, "offload binary of %" PRIu64 " bytes",

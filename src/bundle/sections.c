@@ -12,6 +12,8 @@
  *
  * Linkers of Windows keep eight bytes of a name in linked files: "__CLANG_" for images of every
  * target.
+ * In the memory of a program an offload binary is OpenMP's. Its descriptor names each image by two
+ * addresses in a row, of its first byte and behind its last one.
  * Images stand one after another at multiples of 8 or 16, with zero bytes between. What a
  * descriptor names is claimed already; the rest stands here.
  * Sources: intel/llvm clang/tools/clang-offload-bundler (object files), ClangOffloadWrapper.cpp,
@@ -20,6 +22,7 @@
  */
 #include "bundle/bundle.h"
 #include "object/bitcode.h"
+#include "object/magic.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -45,29 +48,73 @@ static uint64_t next_start(struct dvi_view v, uint64_t at)
     return v.size;
 }
 
-/* What the next link will do, or the last one has done. */
-static void tell_link(struct dvi_placed *image, const struct dvi_object *object,
-                      const struct dvi_claims *claims, bool is_loaded)
+/* The words of a program that may name images by two addresses in a row: where the first of such
+ * pairs leads to, sorted. */
+struct begin {
+    uint64_t addr;
+};
+struct openmp {
+    const struct dvi_section *in; /* the section that images stand in */
+    DVI_LIST(struct begin) begins;
+};
+
+static enum devimg_status take_pair(struct openmp *o, uint64_t begin, uint64_t end,
+                                    struct devimg_error *err)
 {
-    /* a descriptor may be there and not seen: of a 32-bit host, behind lost relocations, or
-     * damaged */
-    const bool all_seen =
-        object->pointer_size == 8 && !object->pointers_partial && !claims->incomplete;
-    const bool for_link = dvi_starts_with(image->bytes, "\x10\xff\x10\xad", 4);
-    const bool bitcode = dvi_bitcode_match(image->bytes);
-    if (!object->is_linked && bitcode)
-        image->note = "bitcode in its object: the device link of the offload compiler's driver "
-                      "makes code of it, for the targets of the link line; a plain link drops it";
-    else if (!object->is_linked)
-        image->note = "still in its object: only a link by the offload compiler's driver keeps it";
-    else if (for_link && is_loaded)
-        image->note = "an offload binary in the memory of the program, for the runtime of OpenMP";
-    else if (for_link)
-        image->note = "left over in a linked file: the offload compiler's driver takes it out";
-    else
-        image->note =
-            all_seen ? "no descriptor names it" : "whether a descriptor names it is unknown";
-    image->registered = object->is_linked && !for_link && all_seen ? DEVIMG_NO : DEVIMG_MAYBE;
+    const uint64_t size = o->in->data.size;
+    if (begin - o->in->addr >= size || end <= begin || end - o->in->addr > size)
+        return DEVIMG_OK;
+    struct begin *added = DVI_ADD(&o->begins);
+    if (added == NULL)
+        return dvi_fail_memory(err, o->in->data.source);
+    added->addr = begin;
+    return DEVIMG_OK;
+}
+
+/* In a file at a fixed address such words have no relocations. */
+static enum devimg_status take_words(struct openmp *o, const struct dvi_object *object,
+                                     struct dvi_claims *claims, struct devimg_error *err)
+{
+    for (size_t i = 0; i < object->section_count; i++) {
+        const struct dvi_section *s = &object->sections[i];
+        if (s->executable || s->unmapped || s->addr == 0 || s == o->in)
+            continue;
+        if (!dvi_claims_charge(claims, s->data.size))
+            return DEVIMG_OK; /* what is not looked at stays unknown */
+        for (uint64_t at = -s->addr & 7; at + 16 <= s->data.size; at += 8)
+            DVI_TRY(take_pair(o, dvi_peek64(s->data, at), dvi_peek64(s->data, at + 8), err));
+    }
+    return DEVIMG_OK;
+}
+
+static enum devimg_status read_openmp(struct openmp *o, struct dvi_object *object,
+                                      struct dvi_claims *claims, struct devimg_error *err)
+{
+    if (object->pointer_size != 8)
+        return DEVIMG_OK;
+    DVI_TRY(dvi_object_pointers(object, err));
+    /* a file may have any number of such sections, and all pointers are looked at for each */
+    if (!dvi_claims_charge(claims, (uint64_t)object->pointer_count * object->pointer_size))
+        return DEVIMG_OK;
+    for (size_t i = 1; i < object->pointer_count; i++) {
+        const struct dvi_pointer *p = &object->pointers[i - 1];
+        if (p[1].addr == p->addr + 8 && p->value != DVI_EXTERNAL && p[1].value != DVI_EXTERNAL)
+            DVI_TRY(take_pair(o, p->value, p[1].value, err));
+    }
+    if (object->fixed_address)
+        DVI_TRY(take_words(o, object, claims, err));
+    if (!dvi_sort_by_addr(o->begins.items, o->begins.count, sizeof *o->begins.items))
+        return dvi_fail_memory(err, object->file.source);
+    return DEVIMG_OK;
+}
+
+/* Does a pair of addresses name something in these bytes of the section? */
+static bool is_named(const struct openmp *o, struct dvi_view bytes)
+{
+    const uint64_t begin = o->in->addr + (bytes.offset - o->in->data.offset);
+    const size_t i =
+        dvi_first_from_addr(o->begins.items, o->begins.count, sizeof *o->begins.items, begin);
+    return i < o->begins.count && o->begins.items[i].addr - begin < bytes.size;
 }
 
 /* A section under way. Reading what looks like an image may go on to the end of the section before
@@ -77,9 +124,46 @@ struct walk {
     struct dvi_claims *claims;
     struct dvi_found *found;
     struct dvi_placed outer;
+    struct openmp openmp;
     bool is_loaded; /* the section is part of the running program */
+    bool is_bundle; /* of clang's bundler */
     unsigned damaged_left;
 };
+
+/* What the next link will do, or the last one has done. */
+static void tell_link(struct dvi_placed *image, const struct walk *w)
+{
+    const struct dvi_object *object = w->object;
+    /* a descriptor may be there and not seen: of a 32-bit host, behind lost relocations, or
+     * damaged */
+    const bool all_seen =
+        object->pointer_size == 8 && !object->pointers_partial && !w->claims->incomplete;
+    const bool for_link = dvi_has_magic(image->bytes, DVI_MAGIC_OFFLOAD_BINARY);
+    const bool bitcode = dvi_bitcode_match(image->bytes);
+    /* a device link took a copy; link.exe, which knows no such section, keeps the first */
+    const bool for_device_link =
+        object->kind == DEVIMG_KIND_PE && bitcode && w->is_bundle && w->found->descriptor_count > 0;
+    if (!object->is_linked && bitcode)
+        image->note = "bitcode in its object: the device link of the offload compiler's driver "
+                      "makes code of it, for the targets of the link line; a plain link drops it";
+    else if (!object->is_linked)
+        image->note = "still in its object: only a link by the offload compiler's driver keeps it";
+    else if (for_device_link)
+        image->note = "left over in a linked file: the device link has made images of its kind, "
+                      "and the linker keeps what they were made of";
+    else if (for_link && w->is_loaded)
+        image->note = "an offload binary in the memory of the program, for the runtime of OpenMP";
+    else if (for_link)
+        image->note = "left over in a linked file: the offload compiler's driver takes it out";
+    else
+        image->note =
+            all_seen ? "no descriptor names it" : "whether a descriptor names it is unknown";
+    image->registered =
+        object->is_linked && !for_link && !for_device_link && all_seen ? DEVIMG_NO : DEVIMG_MAYBE;
+    image->entries_known = for_device_link; /* none that a program could launch */
+    if (for_device_link && image->offload == DEVIMG_OFFLOAD_UNKNOWN) /* the section's name is cut */
+        image->offload = DEVIMG_OFFLOAD_SYCL;
+}
 
 static enum devimg_status walk_gap(struct walk *w, struct dvi_view gap, struct devimg_error *err)
 {
@@ -89,7 +173,9 @@ static enum devimg_status walk_gap(struct walk *w, struct dvi_view gap, struct d
         const bool moves = status == DEVIMG_OK && image.bytes.size > 0;
         const uint64_t next = moves ? at + image.bytes.size : next_start(gap, at);
         if (moves) {
-            tell_link(&image, w->object, w->claims, w->is_loaded);
+            tell_link(&image, w);
+            if (w->is_loaded && is_named(&w->openmp, image.bytes))
+                image.registered = DEVIMG_YES;
             status = dvi_found_image(w->found, &image, err);
         }
         DVI_TRY(dvi_found_damage(w->found, status, err));
@@ -133,16 +219,16 @@ static bool holds_images(const struct dvi_object *object, const struct dvi_secti
            (object->kind == DEVIMG_KIND_ELF && section->type == (uint32_t)SHT_LLVM_OFFLOADING);
 }
 
-static enum devimg_status walk_section(const struct dvi_object *object,
-                                       const struct dvi_section *section, const struct label *label,
-                                       struct dvi_claims *claims, struct dvi_found *found,
-                                       struct devimg_error *err)
+static enum devimg_status walk_section(struct dvi_object *object, const struct dvi_section *section,
+                                       const struct label *label, struct dvi_claims *claims,
+                                       struct dvi_found *found, struct devimg_error *err)
 {
     const bool is_bundle = label->is_bundle || label->is_target;
     struct walk w = { .object = object,
                       .claims = claims,
                       .found = found,
                       .is_loaded = !section->unmapped,
+                      .is_bundle = label->is_bundle,
                       .outer =
                           dvi_placed_unknown(section->data, is_bundle ? "clang-bundle" : "none"),
                       .damaged_left = MOST_DAMAGED };
@@ -158,9 +244,14 @@ static enum devimg_status walk_section(const struct dvi_object *object,
         return dvi_fail_memory(err, section->name.source);
     uint64_t at = 0;
     struct dvi_view gap = { 0 };
-    while (dvi_claims_gap(claims, section->data, &at, &gap))
-        DVI_TRY(walk_gap(&w, gap, err));
-    return DEVIMG_OK;
+    enum devimg_status status = DEVIMG_OK;
+    w.openmp.in = section;
+    if (object->is_linked && w.is_loaded && !is_bundle)
+        status = read_openmp(&w.openmp, object, claims, err);
+    while (status == DEVIMG_OK && dvi_claims_gap(claims, section->data, &at, &gap))
+        status = walk_gap(&w, gap, err);
+    DVI_LIST_FREE(&w.openmp.begins);
+    return status;
 }
 
 static enum devimg_status walk_object(struct dvi_object *object, struct dvi_claims *claims,

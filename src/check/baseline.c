@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "check/policy.h"
 
 enum { MOST_BYTES = 64 << 20 };

@@ -70,8 +70,6 @@ const char *dvi_message(struct dvi_check *check, const char *format, ...) DVI_PR
 
 /** zebin or patch tokens: code that an Intel GPU runs as it is. */
 bool dvi_is_native(const struct devimg_image *image);
-/** Bytes of a pointer of the host that the file is for, 4 or 8; 0: not known, or no file of a host. */
-unsigned dvi_host_pointer_size(const struct devimg_record *record);
 /** SPIR-V, and bitcode in an object that is not linked yet. */
 bool dvi_is_portable(const struct dvi_check *check, const struct devimg_image *image);
 /** For what a rule cannot tell because of it. */
@@ -85,6 +83,12 @@ bool dvi_needs_coverage(const struct dvi_check *check, const struct devimg_modul
 bool dvi_may_have_kernels(const struct dvi_check *check, const struct devimg_module *module);
 /** Does it hold AdaptiveCpp's generic IR, which its runtime compiles? */
 bool dvi_is_generic_ir(const struct dvi_check *check, const struct devimg_module *module);
+/** Say it, once a record, where device code stands in another file that was not read. */
+DEVIMG_CHECKED enum devimg_status dvi_say_elsewhere(struct dvi_check *check, bool *said,
+                                                    struct devimg_error *err);
+/** The offload kind of its first image; UNKNOWN where it has none. */
+enum devimg_offload dvi_offload_of(const struct dvi_check *check,
+                                   const struct devimg_module *module);
 /** True when the native image is one for `target`: it states an IP version that counts as the
  *  target's (see dvi_check_target), or only the family that the target is of. */
 bool dvi_image_serves(const struct dvi_check *check, const struct devimg_image *image,

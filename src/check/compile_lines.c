@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "check/policy.h"
 
 enum {
@@ -330,9 +331,10 @@ static enum devimg_status refuse_json(struct reader *r, struct dvi_view text, si
         spot.column = text.data[i] == '\n' ? 1 : spot.column + 1;
         spot.line += text.data[i] == '\n' ? 1 : 0;
     }
-    return json_error_code(problem) == json_error_out_of_memory
-               ? dvi_fail_memory(err, r->path)
-               : dvi_refuse(err, &spot, "%s", problem->text);
+    /* jansson has words for every fault of a text, and none where it gets no memory */
+    if (json_error_code(problem) == json_error_out_of_memory || problem->text[0] == '\0')
+        return dvi_fail_memory(err, r->path);
+    return dvi_refuse(err, &spot, "%s", problem->text);
 }
 
 static size_t skip_blanks(struct dvi_view text, size_t at)

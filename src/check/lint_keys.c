@@ -2,6 +2,7 @@
 /* Keys of a policy for `devimg sycl lint`. Lists add up. */
 #include <string.h>
 
+#include "base/text.h"
 #include "check/values.h"
 
 enum { MOST_WORDS = 200, MOST_ARGUMENT = 32, MOST_EXPECTED = 1000000000 };

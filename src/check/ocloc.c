@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/run.h"
-#include "check/policy.h"
+#include "base/text.h"
 #include "image/image.h"
 
 enum { MOST_OUTPUT = 64 * 1024, INVALID_COMMAND_LINE = 226 };

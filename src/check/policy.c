@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "base/glob.h"
+#include "base/nearest.h"
+#include "base/text.h"
 
 enum { MOST_GAPS = 1000 };
 

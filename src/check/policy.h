@@ -150,32 +150,6 @@ bool dvi_policy_asks(const struct devimg_policy *policy);
 /** True for a gap of units whose pattern matches the unit, with its folders or without. */
 bool dvi_gap_has_unit(const struct dvi_gap *gap, const char *unit);
 
-/** The word of `words` (NULL-ended) nearest to `word`, or NULL when none is near. */
-const char *dvi_nearest_word(const char *word, const char *const *words);
-
-/** dvi_read_text() for a list of what is allowed: one that is not there yet (`*is_missing`) allows
- *  nothing. */
-DEVIMG_CHECKED enum devimg_status dvi_read_list(const char *path, uint64_t most,
-                                                struct dvi_arena *arena, struct dvi_view *out,
-                                                bool *is_missing, struct devimg_error *err);
-
-/**
- * A small text file, copied into the arena; trailing NULs are left out.
- * @return DEVIMG_IO when it cannot be read, DEVIMG_LIMIT past `most` bytes, NOMEM.
- */
-DEVIMG_CHECKED enum devimg_status dvi_read_text(const char *path, uint64_t most,
-                                                struct dvi_arena *arena, struct dvi_view *out,
-                                                struct devimg_error *err);
-/** The next line of `*rest` without its line end; false: none is left. */
-bool dvi_next_line(struct dvi_view *rest, struct dvi_view *line);
-/** What stands before the next `mark` of `*rest`, or all of it; false: nothing is left. */
-bool dvi_next_field(struct dvi_view *rest, char mark, struct dvi_view *field);
-/** Without the blanks, tabs and line ends around it. */
-struct dvi_view dvi_trimmed(struct dvi_view v);
-
-/** What comes after the last '/' or '\\'. */
-const char *dvi_base_name(const char *path);
-
 DEVIMG_CHECKED enum devimg_status dvi_ratchet_load(struct dvi_ratchet *out, const char *path,
                                                    struct dvi_arena *arena,
                                                    struct devimg_error *err);

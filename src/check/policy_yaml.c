@@ -11,6 +11,8 @@
 #include <string.h>
 #include <yaml.h>
 
+#include "base/nearest.h"
+#include "base/text.h"
 #include "base/yaml.h"
 #include "check/policy.h"
 

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/demangle.h"
+#include "base/text.h"
 #include "check/policy.h"
 
 enum { MOST_BYTES = 16 << 20, FIELDS = 2 + DVI_RATCHET_COUNT };

@@ -10,7 +10,8 @@
 
 bool dvi_is_native(const struct devimg_image *image)
 {
-    return image->format == DEVIMG_FORMAT_ZEBIN || image->format == DEVIMG_FORMAT_PATCHTOKEN;
+    return image->format == DEVIMG_FORMAT_ZEBIN || image->format == DEVIMG_FORMAT_PATCHTOKEN ||
+           image->format == DEVIMG_FORMAT_AMDGPU;
 }
 
 bool dvi_is_portable(const struct dvi_check *check, const struct devimg_image *image)
@@ -19,19 +20,6 @@ bool dvi_is_portable(const struct dvi_check *check, const struct devimg_image *i
         return true;
     return image->format == DEVIMG_FORMAT_BITCODE && image->record < check->in->record_count &&
            check->in->records[image->record]->linked != DEVIMG_YES;
-}
-
-unsigned dvi_host_pointer_size(const struct devimg_record *record)
-{
-    static const char *const narrow[] = { "i386", "arm", "riscv32", "loongarch32" };
-    static const char *const wide[] = { "x86_64", "aarch64", "ppc64le", "riscv64", "loongarch64" };
-    for (size_t i = 0; record->machine != NULL && i < sizeof narrow / sizeof narrow[0]; i++)
-        if (strcmp(record->machine, narrow[i]) == 0)
-            return 4;
-    for (size_t i = 0; record->machine != NULL && i < sizeof wide / sizeof wide[0]; i++)
-        if (strcmp(record->machine, wide[i]) == 0)
-            return 8;
-    return 0;
 }
 
 /* Code that GPUs run, or that a driver makes it of. */
@@ -91,6 +79,31 @@ bool dvi_is_generic_ir(const struct dvi_check *check, const struct devimg_module
     return false;
 }
 
+enum devimg_status dvi_say_elsewhere(struct dvi_check *check, bool *said, struct devimg_error *err)
+{
+    for (uint32_t i = 0; i < check->in->record_count; i++) {
+        const struct devimg_record *record = check->in->records[i];
+        if (record->elsewhere_count == 0)
+            continue;
+        struct devimg_finding f = dvi_finding_of(DEVIMG_ERROR, "elsewhere", i);
+        const uint32_t others = record->elsewhere_count - 1;
+        const char *more = others > 0 ? dvi_message(check, " and %" PRIu32 " more", others) : "";
+        f.message = dvi_message(check, "device code in another file, which was not read: %s%s",
+                                record->elsewhere[0], more != NULL ? more : "");
+        f.hint = "check that file as well: it is followed where it lies in the folder of this one";
+        *said = true;
+        DVI_TRY(dvi_say(check, &f, err));
+    }
+    return DEVIMG_OK;
+}
+
+enum devimg_offload dvi_offload_of(const struct dvi_check *check,
+                                   const struct devimg_module *module)
+{
+    return module->image_count > 0 ? check->in->images[module->images[0]]->offload
+                                   : DEVIMG_OFFLOAD_UNKNOWN;
+}
+
 uint64_t dvi_size_of_image(const struct devimg_image *image)
 {
     return image->size != DEVIMG_UNKNOWN ? image->size : image->stored_size;
@@ -100,7 +113,15 @@ bool dvi_is_bundled(const struct devimg_image *image)
 {
     const char *bundle = image->bundle;
     return image->parent == DEVIMG_NONE && image->section != NULL && bundle != NULL &&
+           /* a plain link keeps what the object itself registers */
+           !(image->offload == DEVIMG_OFFLOAD_HIP && image->registered == DEVIMG_YES) &&
            (strcmp(bundle, "clang-bundle") == 0 || strcmp(bundle, "offload-binary") == 0);
+}
+
+bool dvi_is_left_over(const struct devimg_record *record, const struct devimg_image *image)
+{
+    return record->linked == DEVIMG_YES && image->format == DEVIMG_FORMAT_BITCODE &&
+           image->support && image->registered == DEVIMG_MAYBE && dvi_is_bundled(image);
 }
 
 /* What the next device link takes in and makes an image of, which it compresses itself. */
@@ -120,7 +141,7 @@ bool dvi_is_stored_raw(const struct devimg_record *record, const struct devimg_i
     const bool host_table = image->target != NULL && strcmp(image->target, "native_cpu") == 0;
     return image->parent == DEVIMG_NONE && image->compression == DEVIMG_COMPRESSION_NONE &&
            size >= THRESHOLD && size != DEVIMG_UNKNOWN && !is_unfinished(record, image) &&
-           !whole_file && !host_table;
+           !dvi_is_left_over(record, image) && !whole_file && !host_table;
 }
 
 bool dvi_image_serves(const struct dvi_check *check, const struct devimg_image *image,

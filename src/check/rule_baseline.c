@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "check/check.h"
 
 enum { KERNEL = 4, TARGET = 5, FIELDS };

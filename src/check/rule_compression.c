@@ -16,8 +16,12 @@ static enum devimg_status say(struct dvi_check *check, uint32_t index, struct de
     f.offset = image->offset;
     f.message = dvi_message(check, "%s image of %" PRIu64 " bytes is stored raw",
                             devimg_format_name(image->format), dvi_size_of_image(image));
-    f.hint = "add --offload-compress --offload-compression-level=22 to the line that makes it: "
-             "compile for native images, link for the fallback";
+    f.hint =
+        image->offload == DEVIMG_OFFLOAD_HIP
+            ? "add --offload-compress to the line that makes it: the compile, with -fgpu-rdc "
+              "the link"
+            : "add --offload-compress --offload-compression-level=22 to the line that makes it: "
+              "compile for native images, link for the fallback";
     return dvi_say(check, &f, err);
 }
 

@@ -26,9 +26,13 @@ static enum devimg_status say(struct dvi_check *check, uint32_t index, struct de
     f.unit = image->unit;
     f.target = image->target;
     f.offset = image->offset;
-    f.message = dvi_message(check, "native image for %s (%s): not in the target list",
-                            image->target != NULL ? image->target : "an unknown target", ip);
-    f.hint = "list the target, take it off the -device list, or set extra-targets: allow";
+    const char *target = image->target != NULL ? image->target : "an unknown target";
+    const bool is_amd = image->format == DEVIMG_FORMAT_AMDGPU;
+    f.message =
+        is_amd ? dvi_message(check, "native image for %s: not in the target list", target)
+               : dvi_message(check, "native image for %s (%s): not in the target list", target, ip);
+    f.hint = is_amd ? "list the target, take its --offload-arch away, or set extra-targets: allow"
+                    : "list the target, take it off the -device list, or set extra-targets: allow";
     return dvi_say(check, &f, err);
 }
 

@@ -78,7 +78,10 @@ static bool wanted(const struct devimg_policy *policy)
 static enum devimg_status run(struct dvi_check *check, struct devimg_error *err)
 {
     const struct dvi_target_set *kinds = &check->policy->fallback;
-    if (check->in->image_count == 0 &&
+    bool said = false;
+    if (check->target_count == 0)
+        DVI_TRY(dvi_say_elsewhere(check, &said, err));
+    if (check->in->image_count == 0 && !said &&
         check->target_count == 0) { /* else the rule targets says it */
         struct devimg_finding f = dvi_finding_of(DEVIMG_ERROR, "no-device-code",
                                                  check->in->record_count > 0 ? 0 : DEVIMG_NONE);

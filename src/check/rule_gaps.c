@@ -8,6 +8,7 @@
 
 #include "base/glob.h"
 #include "base/nearest.h"
+#include "base/text.h"
 #include "check/check.h"
 
 enum { UNTRIED, MATCHES, DIFFERS }; /* what a byte of `matches` says of a module */

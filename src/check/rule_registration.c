@@ -28,7 +28,11 @@ static enum devimg_status say_not_registered(struct dvi_check *check, uint32_t i
     f.message = dvi_message(check, "the %s does not register this image%s%s",
                             is_object ? "object" : "program", image->note != NULL ? ": " : "",
                             image->note != NULL ? image->note : "");
-    f.hint = "link with the SYCL driver (-fsycl), or keep the object that holds the descriptor";
+    f.hint =
+        image->offload == DEVIMG_OFFLOAD_HIP
+            ? "keep the object that holds .hipFatBinSegment: its constructor registers the code"
+            : "link with the SYCL driver (-fsycl), or keep the object that holds the "
+              "descriptor";
     return dvi_say(check, &f, err);
 }
 
@@ -93,7 +97,25 @@ static enum devimg_status say_unsure(struct dvi_check *check, uint32_t record, u
     f.message =
         dvi_message(check, "whether the program registers %" PRIu32 " image%s cannot be told",
                     count, count == 1 ? "" : "s");
-    f.hint = "a constructor that hands the descriptor to __sycl_register_lib would tell";
+    f.hint = check->in->images[first]->offload == DEVIMG_OFFLOAD_HIP
+                 ? "a wrapper in .hipFatBinSegment that names its bundle would tell"
+             : check->in->images[first]->offload == DEVIMG_OFFLOAD_OPENMP
+                 ? "an OpenMP descriptor that names it would tell"
+                 : "a constructor that hands the descriptor to __sycl_register_lib would tell";
+    return dvi_say(check, &f, err);
+}
+
+static enum devimg_status say_left_over(struct dvi_check *check, uint32_t record, uint32_t first,
+                                        uint32_t count, struct devimg_error *err)
+{
+    struct devimg_finding f = dvi_finding_of(DEVIMG_NOTE, "left-over", record);
+    f.image = first;
+    f.offset = check->in->images[first]->offset;
+    f.message = dvi_message(check,
+                            "%" PRIu32 " bitcode image%s, which no runtime reads: the device "
+                            "link has made images, and link.exe keeps what they were made of",
+                            count, count == 1 ? "" : "s");
+    f.hint = "nothing to do; whether every unit was in the device link, its bitcode does not tell";
     return dvi_say(check, &f, err);
 }
 
@@ -102,14 +124,17 @@ static enum devimg_status run_record(struct dvi_check *check, uint32_t index,
 {
     const struct devimg_record *record = check->in->records[index];
     uint32_t first = DEVIMG_NONE, count = 0, first_unsure = DEVIMG_NONE, unsure = 0;
+    uint32_t first_left = DEVIMG_NONE, left = 0;
     for (uint32_t i = 0; i < record->image_count; i++) {
         const uint32_t at = record->first_image + i;
         const struct devimg_image *image = check->in->images[at];
         if (image->parent == DEVIMG_NONE && image->registered == DEVIMG_NO)
             DVI_TRY(say_not_registered(check, at, err));
+        if (dvi_is_left_over(record, image) && left++ == 0)
+            first_left = at;
         if (record->linked == DEVIMG_YES && image->parent == DEVIMG_NONE &&
-            image->registered == DEVIMG_MAYBE && image->offload != DEVIMG_OFFLOAD_ACPP &&
-            unsure++ == 0)
+            !dvi_is_left_over(record, image) && image->registered == DEVIMG_MAYBE &&
+            image->offload != DEVIMG_OFFLOAD_ACPP && unsure++ == 0)
             first_unsure = at;
         if (record->linked != DEVIMG_NO)
             continue;
@@ -118,6 +143,8 @@ static enum devimg_status run_record(struct dvi_check *check, uint32_t index,
         if (dvi_is_bundled(image) && count++ == 0)
             first = at;
     }
+    if (left > 0)
+        DVI_TRY(say_left_over(check, index, first_left, left, err));
     if (unsure > 0)
         DVI_TRY(say_unsure(check, index, first_unsure, unsure, err));
     return count > 0 ? say_bundled(check, index, first, count, err) : DEVIMG_OK;
@@ -125,6 +152,9 @@ static enum devimg_status run_record(struct dvi_check *check, uint32_t index,
 
 static enum devimg_status run(struct dvi_check *check, struct devimg_error *err)
 {
+    for (uint32_t i = 0; i < check->in->finding_count; i++) /* that reading has met */
+        if (strcmp(check->in->findings[i]->rule, "registration") == 0)
+            DVI_TRY(dvi_say(check, check->in->findings[i], err));
     for (uint32_t i = 0; i < check->in->record_count; i++)
         DVI_TRY(run_record(check, i, err));
     return DEVIMG_OK;

@@ -5,6 +5,9 @@
  * image is held to every target, and to the default list too when the policy names one device or
  * none: such a build never compiles for the GPUs that refuse. Size 0 is the compiler's choice, and
  * size 1 marks ESIMD code (docs/format/spirv.md), in whatever format: neither is a request.
+ *
+ * AMD code states the wavefront size that it was compiled for, which the hardware does not choose: a
+ * required size that differs from it, or a list that does not hold it, is refused as well.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -172,6 +175,46 @@ static enum devimg_status say_unlisted(struct state *s, const struct request *r,
                err);
 }
 
+static enum devimg_status say_wavefront(struct state *s, const struct devimg_kernel *kernel,
+                                        uint64_t required, struct devimg_error *err)
+{
+    const struct request r = { kernel->record, kernel->module, kernel->image, kernel->name,
+                               kernel->sub_group_size };
+    const char *target = s->check->in->images[kernel->image]->target;
+    char sizes[DVI_SIZES_ROOM];
+    if (is_request(required))
+        return say(s, &r, target,
+                   dvi_message(s->check,
+                               "requires sub-group size %" PRIu64
+                               "; it was compiled for wavefronts of %" PRIu64,
+                               required, kernel->sub_group_size),
+                   err);
+    dvi_sizes_text(s->check->policy->listed_sizes, ", ", sizes);
+    return say(s, &r, target,
+               dvi_message(s->check,
+                           "compiled for wavefronts of %" PRIu64 "; the policy accepts %s only",
+                           kernel->sub_group_size, sizes),
+               err);
+}
+
+static enum devimg_status run_wavefronts(struct state *s, struct devimg_error *err)
+{
+    const struct dvi_check_input *in = s->check->in;
+    const struct devimg_policy *policy = s->check->policy;
+    for (uint32_t i = 0; i < in->kernel_count; i++) {
+        const struct devimg_kernel *kernel = in->kernels[i];
+        const struct devimg_image *image = in->images[kernel->image];
+        const uint64_t required = size_of_image(in, image);
+        if (image->format != DEVIMG_FORMAT_AMDGPU || !is_stated(kernel->sub_group_size))
+            continue;
+        if ((is_request(required) && required != kernel->sub_group_size) ||
+            (!is_request(required) && policy->sub_group_sizes == DVI_CHOICE_LISTED &&
+             !dvi_size_is_in(policy->listed_sizes, kernel->sub_group_size)))
+            DVI_TRY(say_wavefront(s, kernel, required, err));
+    }
+    return DEVIMG_OK;
+}
+
 static enum devimg_status run_requests(struct state *s, struct devimg_error *err)
 {
     const struct devimg_policy *policy = s->check->policy;
@@ -219,6 +262,8 @@ static enum devimg_status run(struct dvi_check *check, struct devimg_error *err)
         st = collect(&s, err);
     if (st == DEVIMG_OK)
         st = run_requests(&s, err);
+    if (st == DEVIMG_OK)
+        st = run_wavefronts(&s, err);
     DVI_LIST_FREE(&s.requests);
     DVI_LIST_FREE(&s.refused);
     dvi_sizes_free(&s.portable);

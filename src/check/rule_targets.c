@@ -15,14 +15,56 @@
 
 struct state {
     struct dvi_check *check;
-    unsigned char *served; /* a target each */
-    unsigned char *gaps;   /* see dvi_gap_for() */
+    const struct devimg_image *image; /* that is looked at */
+    unsigned char *served;            /* a target each; of AMD: settings of dvi_amd_settings() */
+    unsigned char *gaps;              /* see dvi_gap_for() */
 };
 
 static void mark_served(void *context, size_t target)
 {
-    unsigned char *served = context;
-    served[target] = 1;
+    struct state *s = context;
+    const struct devimg_target *row = s->check->targets[target].row;
+    s->served[target] |= dvi_target_is_amd(row)
+                             ? (unsigned char)dvi_amd_served(row, dvi_target_of_image(s->image))
+                             : 1;
+}
+
+/* Of an AMD target, several images may each serve some settings of its devices. */
+static bool is_served(const struct state *s, size_t target)
+{
+    const struct devimg_target *row = s->check->targets[target].row;
+    return dvi_target_is_amd(row)
+               ? (s->served[target] & dvi_amd_settings(row)) == dvi_amd_settings(row)
+               : s->served[target] != 0;
+}
+
+static const char *hint_of(const struct state *s, const struct devimg_module *module,
+                           bool has_native, bool is_amd)
+{
+    const enum devimg_offload offload = dvi_offload_of(s->check, module);
+    if (dvi_is_generic_ir(s->check, module))
+        return "AdaptiveCpp compiles its generic IR at the first run: no native image is made";
+    if (offload == DEVIMG_OFFLOAD_HIP || is_amd)
+        return has_native
+                   ? "add --offload-arch for the target to this unit, or declare a gap with a reason"
+                   : "compile this unit with --offload-arch for each target";
+    return has_native
+               ? "add the target to the -device list of this unit, or declare a gap with a reason"
+               : "compile this unit with -fsycl-targets=spir64_gen and a -device list";
+}
+
+/* "with sramecc-:xnack+" where images serve other settings of the target; else empty. */
+static void unserved_text(const struct state *s, size_t index, char *out, size_t room)
+{
+    const struct devimg_target *row = s->check->targets[index].row;
+    const uint32_t missing = dvi_amd_settings(row) & ~(uint32_t)s->served[index];
+    char setting[DVI_AMD_SETTING_ROOM];
+    *out = 0;
+    for (unsigned i = 0; i < DVI_AMD_SETTINGS && s->served[index] != 0; i++)
+        if ((missing >> i & 1) != 0) {
+            (void)snprintf(out, room, " with %s", dvi_amd_setting_text(row, i, setting));
+            return;
+        }
 }
 
 static enum devimg_status say_gap(struct state *s, uint32_t index, const struct dvi_gap *gap,
@@ -39,16 +81,22 @@ static enum devimg_status say_gap(struct state *s, uint32_t index, const struct 
     return dvi_say(s->check, &f, err);
 }
 
-static enum devimg_status say_missing(struct state *s, uint32_t index, bool has_native,
-                                      const struct devimg_target *target, struct devimg_error *err)
+static enum devimg_status say_missing(struct state *s, uint32_t index, bool has_native, size_t at,
+                                      struct devimg_error *err)
 {
     const struct devimg_module *module = s->check->in->modules[index];
-    char names[DVI_NAMES_SIZE], ip[24] = "no IP version", count[24] = "kernels";
+    const struct devimg_target *target = s->check->targets[at].row;
+    const bool is_amd = dvi_target_is_amd(target);
+    char names[DVI_NAMES_SIZE], ip[24] = "no IP version", count[24] = "kernels", stated[48] = "";
     struct devimg_finding f =
         dvi_finding_of(DEVIMG_ERROR, has_native ? "missing-ip" : "no-native-image", module->record);
     dvi_names_of(module, names);
     if (target->ip_version != DEVIMG_UNKNOWN)
         dvi_ip_text(target->ip_version, ip);
+    if (is_amd)
+        unserved_text(s, at, stated, sizeof stated);
+    else
+        (void)snprintf(stated, sizeof stated, " (%s)", ip);
     f.module = index;
     f.unit = module->unit;
     f.target = target->name;
@@ -56,13 +104,9 @@ static enum devimg_status say_missing(struct state *s, uint32_t index, bool has_
     if (module->name_count > 0)
         (void)snprintf(count, sizeof count, "%" PRIu32 " kernel%s", module->name_count,
                        module->name_count == 1 ? "" : "s");
-    f.message = dvi_message(s->check, "no native image for %s (%s)%s; %s: %s", target->name, ip,
+    f.message = dvi_message(s->check, "no native image for %s%s%s; %s: %s", target->name, stated,
                             has_native ? "" : ", nor for any other GPU", count, names);
-    f.hint = dvi_is_generic_ir(s->check, module)
-                 ? "AdaptiveCpp compiles its generic IR at the first run: no native image is made"
-             : has_native
-                 ? "add the target to the -device list of this unit, or declare a gap with a reason"
-                 : "compile this unit with -fsycl-targets=spir64_gen and a -device list";
+    f.hint = hint_of(s, module, has_native, is_amd);
     return dvi_say(s->check, &f, err);
 }
 
@@ -87,10 +131,10 @@ static enum devimg_status look_at_pointers(struct state *s, uint32_t index, bool
                                            bool *serves, struct devimg_error *err)
 {
     const struct devimg_image *image = s->check->in->images[index];
-    const unsigned host = dvi_host_pointer_size(s->check->in->records[image->record]);
-    const bool known = image->pointer_size == 4 || image->pointer_size == 8;
-    *serves = !known || host == 0 || image->pointer_size == host;
-    if (!known || image->pointer_size == (host != 0 ? host : 8U) || *said)
+    const uint64_t host = s->check->in->records[image->record]->pointer_size;
+    const bool known = image->pointer_size != DEVIMG_UNKNOWN;
+    *serves = !known || host == DEVIMG_UNKNOWN || image->pointer_size == host;
+    if (!known || image->pointer_size == (host != DEVIMG_UNKNOWN ? host : 8U) || *said)
         return DEVIMG_OK;
     struct devimg_finding f =
         dvi_finding_of(*serves ? DEVIMG_NOTE : DEVIMG_ERROR, "pointer-size", image->record);
@@ -104,7 +148,7 @@ static enum devimg_status look_at_pointers(struct state *s, uint32_t index, bool
                     : dvi_message(s->check,
                                   "the image is for %u-bit hosts, and the file for %u-bit ones: "
                                   "it serves no target",
-                                  (unsigned)image->pointer_size * 8, host * 8);
+                                  (unsigned)image->pointer_size * 8, (unsigned)host * 8);
     f.hint = "call ocloc with the pointer size of the program: -64, or -32";
     *said = true;
     return dvi_say(s->check, &f, err);
@@ -122,7 +166,8 @@ static enum devimg_status look_at_images(struct state *s, const struct devimg_mo
         DVI_TRY(look_at_pointers(s, module->images[i], &said, &serves, err));
         if (!serves)
             continue;
-        dvi_targets_served(s->check, image, mark_served, s->served);
+        s->image = image;
+        dvi_targets_served(s->check, image, mark_served, s);
         if (image->ip_version == DEVIMG_UNKNOWN && image->family_only)
             DVI_TRY(say_family(s, module->images[i], err));
     }
@@ -169,11 +214,11 @@ static enum devimg_status run_module(struct state *s, uint32_t index, struct dev
             return say_unreadable(s, index, module->images[i], err);
     for (size_t i = 0; i < check->target_count; i++) {
         const struct devimg_target *target = check->targets[i].row;
-        if (s->served[i])
+        if (is_served(s, i))
             continue;
         const struct dvi_gap *gap = dvi_gap_for(s->check, module, target, s->gaps);
         DVI_TRY(gap != NULL ? say_gap(s, index, gap, target, err)
-                            : say_missing(s, index, has_native, target, err));
+                            : say_missing(s, index, has_native, i, err));
     }
     return DEVIMG_OK;
 }
@@ -235,6 +280,9 @@ static enum devimg_status run_modules(struct state *s, struct devimg_error *err)
     const struct dvi_check_input *in = s->check->in;
     const uint32_t file = in->record_count > 0 ? 0 : DEVIMG_NONE;
     bool any_covered = false, said = false;
+    DVI_TRY(dvi_say_elsewhere(s->check, &said, err));
+    if (in->image_count == 0 && said)
+        return DEVIMG_OK;
     if (in->image_count == 0 && dvi_is_partly_read(s->check))
         return say_no_code(s->check, file,
                            "no device code could be read, and the policy asks for targets",
@@ -292,7 +340,9 @@ static enum devimg_status say_once(struct dvi_check *check, uint32_t record, boo
             : dvi_message(check, "%" PRIu32 " native image%s, and the policy lists no target",
                           count, count == 1 ? "" : "s");
     f.hint = patchtoken ? "give ocloc --format zebin, or use a newer ocloc"
-                        : "list the targets, or build without -fsycl-targets=spir64_gen";
+             : check->in->images[first]->format == DEVIMG_FORMAT_AMDGPU
+                 ? "list the targets, or build without --offload-arch"
+                 : "list the targets, or build without -fsycl-targets=spir64_gen";
     return dvi_say(check, &f, err);
 }
 

@@ -81,7 +81,10 @@ static enum devimg_status say_target(struct dvi_check *check, const struct devim
     f.target = target->name;
     f.message =
         dvi_message(check, "the tables do not say which sub-group sizes %s accepts", target->name);
-    f.hint = "measure it (one kernel with intel_reqd_sub_group_size) and add it to the tables";
+    f.hint =
+        dvi_target_is_amd(target)
+            ? "a newer devimg may know it"
+            : "measure it (one kernel with intel_reqd_sub_group_size) and add it to the tables";
     return dvi_say(check, &f, err);
 }
 

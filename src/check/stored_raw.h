@@ -14,12 +14,15 @@
  * - a member of an archive, which is compressed with it;
  * - bitcode, or SPIR-V in a bundle section, of an object that is not linked: the link makes the
  *   image, and compresses it;
+ * - bitcode that link.exe left over: nothing reads it;
  * - an image that is the whole file: what carries it later compresses it;
  * - native_cpu: a table of host addresses, which cannot be compressed.
  */
 bool dvi_is_stored_raw(const struct devimg_record *record, const struct devimg_image *image);
 /** It lies in a bundle section or an offload binary of an object, for the device link to take. */
 bool dvi_is_bundled(const struct devimg_image *image);
+/** Bitcode that a program carries beside the images that its device link has made. */
+bool dvi_is_left_over(const struct devimg_record *record, const struct devimg_image *image);
 /** Bytes of the image, as stored where its own size is not stated. */
 uint64_t dvi_size_of_image(const struct devimg_image *image);
 

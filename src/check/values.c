@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
+
 enum { MOST_TARGETS = 1024, LARGEST_SIZE_BIT = 10 };
 
 enum devimg_status(dvi_refuse)(struct devimg_error *err, const struct dvi_spot *spot,
@@ -91,13 +93,13 @@ static enum devimg_status check_kinds(const char *key, const struct dvi_target_s
                           MOST_TARGETS);
     for (size_t i = 0; i < set->known.count; i++) {
         const struct devimg_target *t = set->known.items[i];
-        const bool is_portable = strcmp(t->kind, "portable") == 0;
-        const bool is_gpu = t->ip_version != DEVIMG_UNKNOWN;
+        const bool is_portable = strcmp(t->kind, "portable") == 0 || strcmp(t->kind, "spirv") == 0;
+        const bool is_gpu = t->ip_version != DEVIMG_UNKNOWN || dvi_target_is_amd(t);
         if (portable ? is_portable : is_gpu)
             continue;
         if (!is_portable && !is_gpu) /* a CPU, an FPGA, or what stands for a list of GPUs */
             return dvi_refuse(err, spot, "%s: %s is no %s: its kind is %s", key, t->name,
-                              portable ? "portable image" : "Intel GPU", t->kind);
+                              portable ? "portable image" : "GPU", t->kind);
         return portable
                    ? dvi_refuse(err, spot,
                                 "%s: %s is no portable image: native targets go under targets", key,

@@ -56,12 +56,6 @@ static const struct dvi_option options[] = {
 };
 /* clang-format on */
 
-static enum dvi_exit complain(const struct devimg_error *err, enum dvi_exit status)
-{
-    dvi_complain(err);
-    return status;
-}
-
 static void check_file(struct dvi_line *line, struct devimg_report *report, const char *path)
 {
     struct devimg_error err = { 0 };
@@ -89,7 +83,7 @@ static enum dvi_exit check(struct dvi_line *line, struct devimg_report *report)
     dvi_output_policy(&line->out, report, told);
     const enum dvi_exit status = dvi_output_end(&line->out);
     if (finished != DEVIMG_OK)
-        return complain(&err, DVI_EXIT_UNREADABLE);
+        return dvi_complain_unreadable(&err);
     for (int i = 0; i < 2 && status == DVI_EXIT_UNREADABLE; i++) {
         const struct dvi_setting *kept = i == 0 ? baseline : ratchet;
         if (kept != NULL)
@@ -103,7 +97,7 @@ static enum dvi_exit check(struct dvi_line *line, struct devimg_report *report)
         devimg_report_write_ratchet(report, ratchet->text, force, &err) != DEVIMG_OK)
         return dvi_complain_of_list(&err);
     if (baseline != NULL && devimg_report_write_baseline(report, baseline->text, &err) != DEVIMG_OK)
-        return complain(&err, DVI_EXIT_UNREADABLE);
+        return dvi_complain_unreadable(&err);
     return status;
 }
 
@@ -113,11 +107,11 @@ static enum dvi_exit check_with(struct dvi_line *line, const struct devimg_polic
     struct devimg_report *report = NULL;
     const struct dvi_setting *stamp = dvi_line_get(line, STAMP);
     if (devimg_report_new(policy, &report, &err) != DEVIMG_OK)
-        return complain(&err, DVI_EXIT_UNREADABLE);
+        return dvi_complain_unreadable(&err);
     const enum dvi_exit status = check(line, report);
     devimg_report_free(report);
     if (status == DVI_EXIT_OK && stamp != NULL && dvi_stamp_write(stamp->text, &err) != DEVIMG_OK)
-        return complain(&err, DVI_EXIT_UNREADABLE);
+        return dvi_complain_unreadable(&err);
     return status;
 }
 
@@ -172,11 +166,11 @@ static enum dvi_exit run(struct dvi_line *line)
     line->out.verdict = true;
     line->out.strict = dvi_line_has(line, STRICT);
     if (devimg_policy_new(&policy, &err) != DEVIMG_OK)
-        return complain(&err, DVI_EXIT_UNREADABLE);
+        return dvi_complain_unreadable(&err);
     enum dvi_exit status = DVI_EXIT_OK;
     if (dvi_line_get(line, WRITE_RATCHET) != NULL && /* unless the policy says otherwise */
         devimg_policy_set(policy, "scratch", "none", &err) != DEVIMG_OK)
-        status = complain(&err, DVI_EXIT_UNREADABLE);
+        status = dvi_complain_unreadable(&err);
     if (status == DVI_EXIT_OK)
         status = dvi_line_policy(line, POLICY, policy);
     if (status == DVI_EXIT_OK) {

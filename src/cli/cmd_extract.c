@@ -62,10 +62,8 @@ static enum dvi_exit extract(struct dvi_line *line, const struct dvi_selection *
     struct devimg_extraction *extraction = NULL;
     bool opened = false;
     if (devimg_extraction_new(dvi_line_text(line, OUTPUT, NULL), &opts, &extraction, &err) !=
-        DEVIMG_OK) {
-        dvi_complain(&err);
-        return DVI_EXIT_UNREADABLE;
-    }
+        DEVIMG_OK)
+        return dvi_complain_unreadable(&err);
     dvi_output_begin(&line->out);
     for (size_t i = 0; i < line->words.count; i++)
         extract_file(line, selection, extraction, line->words.items[i], &opened);
@@ -75,8 +73,8 @@ static enum dvi_exit extract(struct dvi_line *line, const struct dvi_selection *
     return dvi_output_end(&line->out);
 }
 
-static enum dvi_exit read_selection(const struct dvi_line *line, struct dvi_selection *out,
-                                    struct dvi_target_set *targets, struct dvi_arena *arena)
+static enum dvi_exit read_selection(struct dvi_line *line, struct dvi_selection *out,
+                                    struct dvi_target_set *targets)
 {
     out->format = dvi_line_text(line, IMAGE_FORMAT, NULL);
     out->kernel = dvi_line_text(line, KERNEL, NULL);
@@ -87,31 +85,27 @@ static enum dvi_exit read_selection(const struct dvi_line *line, struct dvi_sele
         if (line->settings.items[i].option->id != INDEX)
             continue;
         uint32_t *index = DVI_ADD(&out->indices);
-        if (index == NULL) {
-            fputs("devimg: out of memory\n", stderr);
-            return DVI_EXIT_UNREADABLE;
-        }
+        if (index == NULL)
+            return dvi_no_memory();
         *index = (uint32_t)line->settings.items[i].number; /* checked when it was parsed */
     }
-    return dvi_line_targets(line, TARGET, targets, arena);
+    return dvi_line_targets(line, TARGET, targets);
 }
 
 static enum dvi_exit run(struct dvi_line *line)
 {
     struct dvi_selection selection = { 0 };
     struct dvi_target_set targets = { 0 };
-    struct dvi_arena arena = { 0 };
     const char *folder = dvi_line_text(line, OUTPUT, NULL);
     if (line->words.count == 0)
         return dvi_usage(line->command, "name a file");
     if (folder == NULL)
         return dvi_usage(line->command, "name a folder to write into: -o DIR");
-    enum dvi_exit status = read_selection(line, &selection, &targets, &arena);
+    enum dvi_exit status = read_selection(line, &selection, &targets);
     if (status == DVI_EXIT_OK)
         status = extract(line, &selection);
     DVI_LIST_FREE(&selection.indices);
     dvi_target_set_free(&targets);
-    dvi_arena_free(&arena);
     return status;
 }
 

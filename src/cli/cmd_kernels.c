@@ -43,16 +43,14 @@ static enum dvi_exit show(struct dvi_line *line, const struct dvi_target_set *se
 static enum dvi_exit run(struct dvi_line *line)
 {
     struct dvi_target_set set = { 0 };
-    struct dvi_arena arena = { 0 };
     enum dvi_exit status = DVI_EXIT_OK;
     if (line->words.count == 0)
         status = dvi_usage(line->command, "name a file");
     else
-        status = dvi_line_targets(line, TARGET, &set, &arena);
+        status = dvi_line_targets(line, TARGET, &set);
     if (status == DVI_EXIT_OK)
         status = show(line, &set);
     dvi_target_set_free(&set);
-    dvi_arena_free(&arena);
     return status;
 }
 

@@ -7,6 +7,7 @@
 #include "base/limits.h"
 #include "base/pool.h"
 #include "base/run.h"
+#include "base/text.h"
 #include "cli/options.h"
 #include "output/escape.h"
 #include "output/sycl.h"
@@ -47,7 +48,7 @@ static const struct dvi_option options[] = {
     { POLICY, "policy", 0, DVI_VALUE_FILE, "FILE",
       "the policy that devimg check takes (YAML): its targets, and gaps of units", NULL },
     { GAP, "gap", 0, DVI_VALUE_WORD, "\"PATTERN without T[,T]: REASON\"",
-      "a gap as in the policy, by unit (\"unit:PATTERN\"); repeatable", NULL },
+      "a gap as in the policy, by unit (\"unit:PATTERN\"); repeatable", "gaps" },
     { CONFIGURED, "skip-if-configured", 0, DVI_VALUE_TEXT, "T[,T]",
       "what the build is configured for: with all of the list, nothing is compiled, and that is said", NULL },
     { NARROW, "narrow-to-ocloc", 0, DVI_VALUE_NONE, NULL,
@@ -84,34 +85,9 @@ static const struct dvi_option options[] = {
 /* What options and lists are made into. */
 struct call {
     struct dvi_line *line;
-    struct dvi_arena arena;
     struct devimg_policy *policy;
     struct dvi_compile_asked asked;
 };
-
-static enum dvi_exit complain(const struct devimg_error *err, enum dvi_exit status)
-{
-    dvi_complain(err);
-    return status;
-}
-
-static enum dvi_exit no_memory(void)
-{
-    fputs("devimg sycl compile: out of memory\n", stderr);
-    return DVI_EXIT_UNREADABLE;
-}
-
-/* The values of an option, in the order given; NULL: no memory. */
-static const char *const *values_of(struct call *call, int id, size_t *count)
-{
-    const struct dvi_line *line = call->line;
-    const char **values = dvi_arena_array(&call->arena, line->settings.count + 1, sizeof *values);
-    *count = 0;
-    for (size_t i = 0; i < line->settings.count && values != NULL; i++)
-        if (line->settings.items[i].option->id == id)
-            values[(*count)++] = line->settings.items[i].text;
-    return values;
-}
 
 /* The words of the line, and the lines of --units. */
 static enum dvi_exit gather_sources(struct call *call)
@@ -121,23 +97,24 @@ static enum dvi_exit gather_sources(struct call *call)
     const char *path = dvi_line_text(line, UNITS, NULL);
     struct devimg_error err = { 0 };
     struct dvi_view text = { 0 }, one = { 0 };
-    if (path != NULL && dvi_read_text(path, MOST_BYTES, &call->arena, &text, &err) != DEVIMG_OK)
-        return complain(&err, DVI_EXIT_UNREADABLE);
+    if (path != NULL &&
+        dvi_read_text(path, MOST_BYTES, &call->line->arena, &text, &err) != DEVIMG_OK)
+        return dvi_complain_unreadable(&err);
     size_t most = line->words.count + 1;
     for (size_t i = 0; i < text.size; i++)
         most += text.data[i] == '\n';
-    const char **sources = dvi_arena_array(&call->arena, most + 1, sizeof *sources);
+    const char **sources = dvi_arena_array(&call->line->arena, most + 1, sizeof *sources);
     if (sources == NULL)
-        return no_memory();
+        return dvi_no_memory();
     for (size_t i = 0; i < line->words.count; i++)
         sources[call->asked.source_count++] = line->words.items[i];
     while (dvi_next_line(&text, &one)) {
         one = dvi_trimmed(one);
         if (one.size == 0 || one.data[0] == '#')
             continue;
-        sources[call->asked.source_count] = dvi_arena_text(&call->arena, one);
+        sources[call->asked.source_count] = dvi_arena_text(&call->line->arena, one);
         if (sources[call->asked.source_count++] == NULL)
-            return no_memory();
+            return dvi_no_memory();
     }
     call->asked.sources = sources;
     return DVI_EXIT_OK;
@@ -151,16 +128,16 @@ static enum dvi_exit split_launcher(struct call *call)
     bool open_quote = false;
     if (text == NULL)
         return DVI_EXIT_OK;
-    char *room = dvi_arena_array(&call->arena, strlen(text) + 2, 1);
-    const char **words = dvi_arena_array(&call->arena, strlen(text) / 2 + 2, sizeof *words);
+    char *room = dvi_arena_array(&call->line->arena, strlen(text) + 2, 1);
+    const char **words = dvi_arena_array(&call->line->arena, strlen(text) / 2 + 2, sizeof *words);
     if (room == NULL || words == NULL)
-        return no_memory();
+        return dvi_no_memory();
     for (; dvi_next_shell_word(&text, room, &open_quote); room += strlen(room) + 1)
         words[call->asked.launcher_count++] = room;
     if (open_quote || call->asked.launcher_count == 0)
         return dvi_usage(call->line->command, "--launcher: expected %s",
                          open_quote ? "the end of a quote" : "a program");
-    if (dvi_find_program(words[0], &call->arena, &words[0], &err) != DEVIMG_OK)
+    if (dvi_find_program(words[0], &call->line->arena, &words[0], &err) != DEVIMG_OK)
         return dvi_usage(call->line->command, "--launcher %s: %s", words[0], err.text);
     call->asked.launcher = words;
     return DVI_EXIT_OK;
@@ -169,19 +146,12 @@ static enum dvi_exit split_launcher(struct call *call)
 static enum dvi_exit read_policy(struct call *call)
 {
     struct devimg_error err = { 0 };
-    const struct dvi_line *line = call->line;
-    if (!dvi_line_has(line, POLICY) && !dvi_line_has(line, GAP))
+    if (!dvi_line_has(call->line, POLICY) && !dvi_line_has(call->line, GAP))
         return DVI_EXIT_OK;
-    enum devimg_status st = devimg_policy_new(&call->policy, &err);
-    if (st == DEVIMG_OK && dvi_line_has(line, POLICY))
-        st = devimg_policy_load(call->policy, dvi_line_text(line, POLICY, NULL), &err);
-    for (size_t i = 0; i < line->settings.count && st == DEVIMG_OK; i++)
-        if (line->settings.items[i].option->id == GAP)
-            st = devimg_policy_set(call->policy, "gaps", line->settings.items[i].text, &err);
+    if (devimg_policy_new(&call->policy, &err) != DEVIMG_OK)
+        return dvi_complain_unreadable(&err);
     call->asked.policy = call->policy;
-    if (st == DEVIMG_OK)
-        return DVI_EXIT_OK;
-    return dvi_complain_of_list(&err);
+    return dvi_line_policy(call->line, POLICY, call->policy);
 }
 
 static enum dvi_exit gather(struct call *call)
@@ -194,10 +164,10 @@ static enum dvi_exit gather(struct call *call)
     const struct dvi_setting *seconds = dvi_line_get(line, TIMEOUT);
     const uint32_t threads = line->opts.threads > 0 ? line->opts.threads : dvi_pool_cores();
     asked->build = dvi_line_text(line, BUILD, NULL);
-    asked->only = values_of(call, ONLY, &asked->only_count);
-    asked->lists = values_of(call, TARGETS, &asked->list_count);
-    asked->more = values_of(call, FLAG, &asked->more_count);
-    asked->variables = values_of(call, VARIABLE, &asked->variable_count);
+    asked->only = dvi_line_texts(call->line, ONLY, NULL, &asked->only_count);
+    asked->lists = dvi_line_texts(call->line, TARGETS, NULL, &asked->list_count);
+    asked->more = dvi_line_texts(call->line, FLAG, NULL, &asked->more_count);
+    asked->variables = dvi_line_texts(call->line, VARIABLE, NULL, &asked->variable_count);
     asked->configured = dvi_line_text(line, CONFIGURED, NULL);
     asked->narrow = dvi_line_has(line, NARROW);
     asked->work = dvi_line_text(line, WORK, NULL);
@@ -206,15 +176,15 @@ static enum dvi_exit gather(struct call *call)
     asked->threads = threads < DVI_MOST_THREADS ? threads : DVI_MOST_THREADS;
     if (asked->only == NULL || asked->lists == NULL || asked->more == NULL ||
         asked->variables == NULL)
-        return no_memory();
+        return DVI_EXIT_UNREADABLE;
     for (size_t i = 0; i < DVI_COMPILERS; i++) {
         struct devimg_error err = { 0 };
         const char *name = asked->programs[i] = dvi_line_text(line, programs[i], NULL);
         if (name == NULL)
             continue;
         if (strchr(name, '/') != NULL && /* relative to here, not to where a unit is compiled */
-            dvi_find_program(name, &call->arena, &asked->programs[i], &err) != DEVIMG_OK)
-            return complain(&err, DVI_EXIT_UNREADABLE);
+            dvi_find_program(name, &call->line->arena, &asked->programs[i], &err) != DEVIMG_OK)
+            return dvi_complain_unreadable(&err);
     }
     const enum dvi_exit status = gather_sources(call);
     if (status != DVI_EXIT_OK)
@@ -237,7 +207,7 @@ static enum dvi_exit write_files(struct call *call, const struct dvi_compile *co
     struct devimg_error err = { 0 };
     const char *junit = dvi_line_text(call->line, JUNIT, NULL);
     if (junit != NULL && dvi_output_compile_junit(junit, compile, &err) != DEVIMG_OK)
-        return complain(&err, DVI_EXIT_UNREADABLE);
+        return dvi_complain_unreadable(&err);
     return DVI_EXIT_OK;
 }
 
@@ -250,7 +220,7 @@ static enum dvi_exit write_ninja(struct call *call, const struct dvi_compile *co
         return dvi_output_sycl_compile(out, compile);
     if (dvi_output_compile_ninja(path, compile, dvi_line_has(call->line, TIMEOUT), &err) !=
         DEVIMG_OK)
-        return complain(&err, DVI_EXIT_UNREADABLE);
+        return dvi_complain_unreadable(&err);
     return dvi_output_compile_written(out, compile, path);
 }
 
@@ -269,7 +239,7 @@ static enum dvi_exit run_plan(struct call *call, struct dvi_compile *compile)
         dvi_interrupts_end();
     }
     if (st != DEVIMG_OK)
-        return complain(&err, DVI_EXIT_UNREADABLE);
+        return dvi_complain_unreadable(&err);
     const enum dvi_exit written = write_files(call, compile);
     const enum dvi_exit status = dvi_output_sycl_compile(&call->line->out, compile);
     return written != DVI_EXIT_OK ? written : status;
@@ -281,11 +251,8 @@ static enum dvi_exit plan(struct call *call)
     struct devimg_error err = { 0 };
     enum dvi_exit status = DVI_EXIT_UNREADABLE;
     const enum devimg_status st = dvi_compile_plan(&call->asked, &compile, &err);
-    const bool usage =
-        st == DEVIMG_UNSUPPORTED || (st == DEVIMG_MALFORMED && err.source[0] == '\0');
-    if (usage)
-        status = err.source[0] == '\0' ? dvi_usage(call->line->command, "%s", err.text)
-                                       : complain(&err, DVI_EXIT_USAGE);
+    if (st != DEVIMG_OK && err.source[0] == '\0' && dvi_policy_exit(&err) == DVI_EXIT_USAGE)
+        status = dvi_usage(call->line->command, "%s", err.text);
     else if (st != DEVIMG_OK)
         status = dvi_complain_of_list(&err);
     else if (compile.targets.refused && compile.nothing == NULL)
@@ -312,7 +279,6 @@ static enum dvi_exit run(struct dvi_line *line)
     if (status == DVI_EXIT_OK)
         status = plan(&call);
     devimg_policy_free(call.policy);
-    dvi_arena_free(&call.arena);
     return status;
 }
 

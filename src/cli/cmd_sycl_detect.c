@@ -56,8 +56,8 @@ static const struct dvi_option options[] = {
 };
 /* clang-format on */
 
-static enum devimg_status detect(const struct dvi_line *line, struct dvi_detection *d,
-                                 struct dvi_arena *arena, struct devimg_error *err)
+static enum devimg_status detect(struct dvi_line *line, struct dvi_detection *d,
+                                 struct devimg_error *err)
 {
     const struct dvi_setting *timeout = dvi_line_get(line, TIMEOUT);
     const struct dvi_detect_options o = {
@@ -69,15 +69,18 @@ static enum devimg_status detect(const struct dvi_line *line, struct dvi_detecti
         .gate_only = dvi_line_has(line, GATE_ONLY),
         .stage1 = strcmp(dvi_line_text(line, STAGE1, ""), "on") == 0,
     };
-    return dvi_detect(&o, d, arena, err);
+    return dvi_detect(&o, d, &line->arena, err);
 }
 
-static enum devimg_status take_targets(const struct dvi_line *line, struct dvi_detection *d,
-                                       struct dvi_arena *arena, struct devimg_error *err)
+static enum devimg_status take_targets(struct dvi_line *line, struct dvi_detection *d,
+                                       struct devimg_error *err)
 {
-    for (size_t i = 0; i < line->settings.count; i++)
-        if (line->settings.items[i].option->id == TARGETS)
-            DVI_TRY(dvi_detect_targets(d, line->settings.items[i].text, arena, err));
+    size_t count = 0;
+    const char *const *lists = dvi_line_texts(line, TARGETS, NULL, &count);
+    if (lists == NULL)
+        return dvi_fail_memory(err, "");
+    for (size_t i = 0; i < count; i++)
+        DVI_TRY(dvi_detect_targets(d, lists[i], &line->arena, err));
     return DEVIMG_OK;
 }
 
@@ -103,7 +106,6 @@ static enum devimg_status write_files(const struct dvi_line *line, const struct 
 static enum dvi_exit run(struct dvi_line *line)
 {
     struct dvi_detection d = { 0 };
-    struct dvi_arena arena = { 0 };
     struct devimg_error err = { 0 };
     if (line->words.count > 0)
         return dvi_usage(line->command, "%s: no file is read; entries go to --targets",
@@ -113,11 +115,13 @@ static enum dvi_exit run(struct dvi_line *line)
                          dvi_line_text(line, PREFIX, ""));
     if (dvi_line_has(line, STAGE1) && !dvi_line_has(line, GATE_ONLY))
         return dvi_usage(line->command, "--stage1 goes with --gate-only");
+    if (dvi_line_has(line, GPUS) && dvi_line_has(line, GATE_ONLY))
+        return dvi_usage(line->command, "--gate-only asks no sycl-ls: --gpus has nothing to add");
     enum dvi_exit ended = DVI_EXIT_UNREADABLE;
-    enum devimg_status status = take_targets(line, &d, &arena, &err);
+    enum devimg_status status = take_targets(line, &d, &err);
     const bool is_refused = status == DEVIMG_MALFORMED || status == DEVIMG_LIMIT;
     if (status == DEVIMG_OK)
-        status = detect(line, &d, &arena, &err);
+        status = detect(line, &d, &err);
     if (status == DEVIMG_OK)
         status = write_files(line, &d, &err);
     if (is_refused) {
@@ -130,7 +134,6 @@ static enum dvi_exit run(struct dvi_line *line)
         dvi_complain(&err);
     }
     dvi_detection_free(&d);
-    dvi_arena_free(&arena);
     return ended;
 }
 

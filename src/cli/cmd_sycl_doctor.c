@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/interrupt.h"
+#include "base/text.h"
 #include "cli/options.h"
 #include "output/sycl.h"
 #include "sycl/doctor.h"
@@ -46,21 +47,14 @@ static enum dvi_exit add_parts(const struct dvi_line *line, const char *text, un
     return DVI_EXIT_OK;
 }
 
-/* The settings of --targets and --require, each of which may be given more than once. */
-static enum dvi_exit gather(const struct dvi_line *line, struct dvi_doctor_asked *asked,
-                            const char **lists)
+static enum dvi_exit read_parts(struct dvi_line *line, unsigned *bits)
 {
-    for (size_t i = 0; i < line->settings.count; i++) {
-        const struct dvi_setting *s = &line->settings.items[i];
-        if (s->option->id == TARGETS)
-            lists[asked->count++] = s->text;
-        if (s->option->id == REQUIRE && add_parts(line, s->text, &asked->required) != DVI_EXIT_OK)
-            return DVI_EXIT_USAGE;
-    }
-    if (asked->count == 0)
-        lists[asked->count++] = "default-intel";
-    asked->lists = lists;
-    return DVI_EXIT_OK;
+    size_t count = 0;
+    const char *const *lists = dvi_line_texts(line, REQUIRE, NULL, &count);
+    enum dvi_exit status = lists != NULL ? DVI_EXIT_OK : DVI_EXIT_UNREADABLE;
+    for (size_t i = 0; i < count && status == DVI_EXIT_OK; i++)
+        status = add_parts(line, lists[i], bits);
+    return status;
 }
 
 static enum dvi_exit examine(struct dvi_line *line, const struct dvi_doctor_asked *asked)
@@ -88,20 +82,14 @@ static enum dvi_exit run(struct dvi_line *line)
         .expect_ocloc = dvi_line_text(line, EXPECT_OCLOC, NULL),
         .seconds = seconds != NULL ? (unsigned)seconds->number : DVI_OCLOC_SECONDS,
     };
-    struct dvi_arena arena = { 0 };
     if (line->words.count > 0)
         return dvi_usage(line->command, "%s: no file is read; the list goes to --targets",
                          line->words.items[0]);
-    const char **lists = dvi_arena_array(&arena, line->settings.count + 1, sizeof *lists);
-    enum dvi_exit status = DVI_EXIT_UNREADABLE;
-    if (lists != NULL)
-        status = gather(line, &asked, lists);
-    else
-        fputs("devimg sycl doctor: out of memory\n", stderr);
-    if (lists != NULL && status == DVI_EXIT_OK)
-        status = examine(line, &asked);
-    dvi_arena_free(&arena);
-    return status;
+    asked.lists = dvi_line_texts(line, TARGETS, "default-intel", &asked.count);
+    if (asked.lists == NULL)
+        return DVI_EXIT_UNREADABLE;
+    const enum dvi_exit status = read_parts(line, &asked.required);
+    return status == DVI_EXIT_OK ? examine(line, &asked) : status;
 }
 
 const struct dvi_command dvi_command_sycl_doctor = {

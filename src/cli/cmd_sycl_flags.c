@@ -55,7 +55,7 @@ static const struct dvi_option options[] = {
     { POLICY, "policy", 0, DVI_VALUE_FILE, "FILE",
       "the policy that devimg check takes (YAML): its targets, fallback, and gaps of units", NULL },
     { GAP, "gap", 0, DVI_VALUE_WORD, "\"PATTERN without T[,T]: REASON\"",
-      "a gap as in the policy, by unit (\"unit:PATTERN\"); repeatable", NULL },
+      "a gap as in the policy, by unit (\"unit:PATTERN\"); repeatable", "gaps" },
     { UNIT, "unit", 0, DVI_VALUE_WORD, "NAME",
       "the source file that is compiled: without the targets that gaps name; repeatable with --format json", NULL },
     { RESPONSE, "response", 0, DVI_VALUE_FILE, "FILE",
@@ -99,12 +99,6 @@ static int choice_of(const struct dvi_line *line, int id, const struct dvi_word 
     return words->value;
 }
 
-static enum dvi_exit complain(const struct devimg_error *err, enum dvi_exit status)
-{
-    dvi_complain(err);
-    return status;
-}
-
 /* ---- words ---- */
 
 static enum dvi_exit refuse_targets(const struct dvi_sycl_targets *targets)
@@ -122,7 +116,7 @@ static enum dvi_exit write_response(const struct dvi_line *line, const struct dv
     struct devimg_error err = { 0 };
     if (dvi_output_sycl_response(dvi_line_text(line, RESPONSE, NULL), &flags->steps[step], msvc,
                                  &err) != DEVIMG_OK)
-        return complain(&err, DVI_EXIT_UNREADABLE);
+        return dvi_complain_unreadable(&err);
     return DVI_EXIT_OK;
 }
 
@@ -132,30 +126,17 @@ struct units {
     size_t count;
 };
 
-static size_t count_of(const struct dvi_line *line, int id)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < line->settings.count; i++)
-        count += line->settings.items[i].option->id == id;
-    return count;
-}
-
-static enum devimg_status make_units(const struct dvi_line *line,
-                                     const struct dvi_sycl_flags_asked *asked, struct units *units,
+static enum devimg_status make_units(const struct dvi_sycl_flags_asked *asked,
+                                     const char *const *names, size_t count, struct units *units,
                                      struct devimg_error *err)
 {
-    const size_t count = count_of(line, UNIT);
-    if (count == 0)
-        return DEVIMG_OK;
-    units->items = calloc(count, sizeof *units->items);
+    units->items = calloc(count + 1, sizeof *units->items);
     if (units->items == NULL)
         return dvi_fail_memory(err, "");
-    for (size_t i = 0; i < line->settings.count; i++) {
-        if (line->settings.items[i].option->id != UNIT)
-            continue;
+    for (size_t i = 0; i < count; i++) {
         struct dvi_sycl_unit *unit = &units->items[units->count++];
         struct dvi_sycl_flags_asked of_unit = *asked;
-        unit->name = of_unit.unit = line->settings.items[i].text;
+        unit->name = of_unit.unit = names[i];
         DVI_TRY(dvi_sycl_flags_make(&of_unit, &unit->flags, err));
     }
     return DEVIMG_OK;
@@ -184,26 +165,12 @@ static enum dvi_exit print_words(struct dvi_line *line, const struct dvi_sycl_fl
                                  dvi_line_has(line, RESPONSE));
 }
 
-/* The values of --also. NOMEM. */
-static enum devimg_status read_also(const struct dvi_line *line, dvi_text_list *also,
-                                    struct devimg_error *err)
-{
-    for (size_t i = 0; i < line->settings.count; i++) {
-        if (line->settings.items[i].option->id != ALSO)
-            continue;
-        const char **added = DVI_ADD(also);
-        if (added == NULL)
-            return dvi_fail_memory(err, "");
-        *added = line->settings.items[i].text;
-    }
-    return DEVIMG_OK;
-}
-
 static enum dvi_exit make_words(struct dvi_line *line, const struct devimg_policy *policy)
 {
     const struct dvi_setting *level = dvi_line_get(line, COMPRESSION_LEVEL);
-    const size_t unit_count = count_of(line, UNIT);
-    dvi_text_list also = { 0 };
+    size_t unit_count = 0, also_count = 0;
+    const char *const *names = dvi_line_texts(line, UNIT, NULL, &unit_count);
+    const char *const *also = dvi_line_texts(line, ALSO, NULL, &also_count);
     struct dvi_sycl_flags_asked asked = {
         .compiler = (enum dvi_sycl_compiler)choice_of(line, COMPILER, compilers, DVI_SYCL_ICPX),
         .syntax = (enum dvi_sycl_syntax)choice_of(line, SYNTAX, syntaxes, DVI_SYNTAX_GNU),
@@ -213,6 +180,8 @@ static enum dvi_exit make_words(struct dvi_line *line, const struct devimg_polic
         .strict_fp = dvi_line_has(line, STRICT_FP),
         .targets = dvi_line_text(line, TARGETS, NULL),
         .fallback = dvi_line_text(line, FALLBACK, NULL),
+        .also = also,
+        .also_count = also_count,
         .policy = policy,
         .unit = unit_count == 1 ? dvi_line_text(line, UNIT, NULL) : NULL,
         .units_apart = unit_count > 1,
@@ -221,13 +190,11 @@ static enum dvi_exit make_words(struct dvi_line *line, const struct devimg_polic
     struct units units = { 0 };
     struct devimg_error err = { 0 };
     enum dvi_exit status = DVI_EXIT_UNREADABLE;
-    enum devimg_status st = read_also(line, &also, &err);
-    asked.also = also.items;
-    asked.also_count = also.count;
-    if (st == DEVIMG_OK)
-        st = dvi_sycl_flags_make(&asked, &flags, &err);
+    if (names == NULL || also == NULL)
+        return DVI_EXIT_UNREADABLE;
+    enum devimg_status st = dvi_sycl_flags_make(&asked, &flags, &err);
     if (st == DEVIMG_OK && line->out.json && !flags.targets.refused)
-        st = make_units(line, &asked, &units, &err);
+        st = make_units(&asked, names, unit_count, &units, &err);
     if (st == DEVIMG_OK)
         status = print_words(line, &asked, &flags, &units);
     else if (err.status == DEVIMG_UNSUPPORTED || err.status == DEVIMG_MALFORMED ||
@@ -237,33 +204,18 @@ static enum dvi_exit make_words(struct dvi_line *line, const struct devimg_polic
         dvi_complain(&err);
     free_units(&units);
     dvi_sycl_flags_free(&flags);
-    DVI_LIST_FREE(&also);
     return status;
-}
-
-static enum devimg_status read_policy(const struct dvi_line *line, struct devimg_policy *policy,
-                                      struct devimg_error *err)
-{
-    if (dvi_line_has(line, POLICY))
-        DVI_TRY(devimg_policy_load(policy, dvi_line_text(line, POLICY, NULL), err));
-    for (size_t i = 0; i < line->settings.count; i++)
-        if (line->settings.items[i].option->id == GAP)
-            DVI_TRY(devimg_policy_set(policy, "gaps", line->settings.items[i].text, err));
-    return DEVIMG_OK;
 }
 
 static enum dvi_exit with_policy(struct dvi_line *line)
 {
     struct devimg_error err = { 0 };
     struct devimg_policy *policy = NULL;
-    enum dvi_exit status = DVI_EXIT_UNREADABLE;
-    enum devimg_status st = devimg_policy_new(&policy, &err);
-    if (st == DEVIMG_OK)
-        st = read_policy(line, policy, &err);
-    if (st == DEVIMG_OK)
+    if (devimg_policy_new(&policy, &err) != DEVIMG_OK)
+        return dvi_complain_unreadable(&err);
+    enum dvi_exit status = dvi_line_policy(line, POLICY, policy);
+    if (status == DVI_EXIT_OK)
         status = make_words(line, policy);
-    else
-        status = dvi_complain_of_list(&err);
     devimg_policy_free(policy);
     return status;
 }
@@ -271,6 +223,9 @@ static enum dvi_exit with_policy(struct dvi_line *line)
 static enum dvi_exit words(struct dvi_line *line)
 {
     const bool policy = dvi_line_has(line, POLICY) || dvi_line_has(line, GAP);
+    size_t units = 0;
+    if (dvi_line_texts(line, UNIT, NULL, &units) == NULL)
+        return DVI_EXIT_UNREADABLE;
     if (line->words.count > 0)
         return dvi_usage(line->command, "%s: words are for --lint and --lint-line",
                          line->words.items[0]);
@@ -283,9 +238,9 @@ static enum dvi_exit words(struct dvi_line *line)
         return dvi_usage(line->command, "--response: name the --step that it is for");
     if (dvi_line_has(line, UNIT) && !policy)
         return dvi_usage(line->command, "--unit: name the --policy that has gaps, or a --gap");
-    if (count_of(line, UNIT) > 1 && !line->out.json)
+    if (units > 1 && !line->out.json)
         return dvi_usage(line->command, "--unit: several are for --format json");
-    if (count_of(line, UNIT) > 1 && dvi_line_has(line, RESPONSE))
+    if (units > 1 && dvi_line_has(line, RESPONSE))
         return dvi_usage(line->command, "--unit: a response file is for one");
     if (dvi_line_has(line, NO_COMPRESSION) && dvi_line_has(line, COMPRESSION_LEVEL))
         return dvi_usage(line->command, "--no-compression and --compression-level: choose one");

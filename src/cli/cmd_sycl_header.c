@@ -5,10 +5,11 @@
 
 #include "base/names.h"
 #include "cli/options.h"
+#include "edit/anchor.h"
 #include "output/sycl.h"
 #include "sycl/header.h"
 
-enum { OUTPUT = DVI_OPTION_OWN, TARGETS, CHECK, PREFIX, NAMESPACE };
+enum { OUTPUT = DVI_OPTION_OWN, TARGETS, CHECK, PREFIX, NAMESPACE, ANCHOR };
 
 /* clang-format off */
 static const struct dvi_option options[] = {
@@ -22,6 +23,8 @@ static const struct dvi_option options[] = {
       "of the macros (default DEVIMG)", NULL },
     { NAMESPACE, "namespace", 0, DVI_VALUE_WORD, "NAME",
       "of the templates, A::B too (default: the prefix in lower case)", NULL },
+    { ANCHOR, "anchor", 0, DVI_VALUE_WORD, "SYMBOL",
+      "Windows: tell link.exe to include this symbol, which devimg sycl anchor adds", NULL },
     { DVI_OPTION_QUIET, "quiet", 'q', DVI_VALUE_NONE, NULL,
       "with -o or --check: nothing but what is wrong", NULL },
 };
@@ -47,8 +50,7 @@ static const char *lower(const char *text, struct dvi_arena *arena)
     return out;
 }
 
-static enum dvi_exit make(struct dvi_line *line, const struct dvi_sycl_header_asked *asked,
-                          struct dvi_arena *arena)
+static enum dvi_exit make(struct dvi_line *line, const struct dvi_sycl_header_asked *asked)
 {
     struct dvi_sycl_header header = { 0 };
     struct devimg_error err = { 0 };
@@ -56,7 +58,7 @@ static enum dvi_exit make(struct dvi_line *line, const struct dvi_sycl_header_as
     const char *path = dvi_line_text(line, check ? CHECK : OUTPUT, NULL);
     enum dvi_exit status = DVI_EXIT_UNREADABLE;
     enum devimg_status made = DEVIMG_OK;
-    if (path != NULL && (path = file_of(path, arena)) == NULL)
+    if (path != NULL && (path = file_of(path, &line->arena)) == NULL)
         made = dvi_fail_memory(&err, "sycl header");
     if (made == DEVIMG_OK)
         made = dvi_sycl_header_make(asked, &header, &err);
@@ -68,32 +70,31 @@ static enum dvi_exit make(struct dvi_line *line, const struct dvi_sycl_header_as
     return status;
 }
 
-static enum dvi_exit run_asked(struct dvi_line *line, const char **lists, struct dvi_arena *arena)
+static enum dvi_exit run_asked(struct dvi_line *line)
 {
     const char *prefix = dvi_line_text(line, PREFIX, "DEVIMG");
-    struct dvi_sycl_header_asked asked = { .lists = lists, .prefix = prefix };
+    struct dvi_sycl_header_asked asked = { .prefix = prefix };
     if (!dvi_is_identifier(prefix))
         return dvi_usage(line->command, "--prefix %s: expected an identifier", prefix);
     const char *space = dvi_line_text(line, NAMESPACE, NULL);
-    asked.space = space != NULL ? space : lower(prefix, arena);
-    if (asked.space == NULL) {
-        fputs("devimg sycl header: out of memory\n", stderr);
-        return DVI_EXIT_UNREADABLE;
-    }
+    asked.space = space != NULL ? space : lower(prefix, &line->arena);
+    if (asked.space == NULL)
+        return dvi_no_memory();
     if (!dvi_is_namespace(asked.space))
         return dvi_usage(line->command, "--namespace %s: expected identifiers with :: between",
                          asked.space);
-    for (size_t i = 0; i < line->settings.count; i++)
-        if (line->settings.items[i].option->id == TARGETS)
-            lists[asked.count++] = line->settings.items[i].text;
-    if (asked.count == 0)
-        lists[asked.count++] = "default-intel";
-    return make(line, &asked, arena);
+    asked.anchor = dvi_line_text(line, ANCHOR, NULL);
+    if (asked.anchor != NULL &&
+        !(dvi_is_identifier(asked.anchor) && dvi_is_anchor_name(asked.anchor)))
+        return dvi_usage(line->command,
+                         "--anchor %.80s: expected an identifier of %d to %d characters",
+                         asked.anchor, (int)DVI_ANCHOR_LEAST, (int)DVI_ANCHOR_MOST);
+    asked.lists = dvi_line_texts(line, TARGETS, "default-intel", &asked.count);
+    return asked.lists != NULL ? make(line, &asked) : DVI_EXIT_UNREADABLE;
 }
 
 static enum dvi_exit run(struct dvi_line *line)
 {
-    struct dvi_arena arena = { 0 };
     if (line->words.count > 0)
         return dvi_usage(line->command, "%s: no file is read; the list goes to --targets",
                          line->words.items[0]);
@@ -102,14 +103,7 @@ static enum dvi_exit run(struct dvi_line *line)
     if (dvi_line_has(line, DVI_OPTION_QUIET) && !dvi_line_has(line, CHECK) &&
         !dvi_line_has(line, OUTPUT))
         return dvi_usage(line->command, "--quiet goes with --output or --check");
-    const char **lists = dvi_arena_array(&arena, line->settings.count + 1, sizeof *lists);
-    enum dvi_exit status = DVI_EXIT_UNREADABLE;
-    if (lists != NULL)
-        status = run_asked(line, lists, &arena);
-    else
-        fputs("devimg sycl header: out of memory\n", stderr);
-    dvi_arena_free(&arena);
-    return status;
+    return run_asked(line);
 }
 
 const struct dvi_command dvi_command_sycl_header = {
@@ -125,6 +119,8 @@ const struct dvi_command dvi_command_sycl_header = {
         "the check and the attribute around a kernel; DEVIMG_CHECK_SUB_GROUP_SIZE(N) the check "
         "alone. It needs C++17 and compiles with DPC++ (icpx), clang++, g++ and nvcc; C and OpenCL C "
         "get the macros. For AdaptiveCpp the attribute is empty, the template checks.\n\n"
+        "With --anchor, a unit that includes it asks link.exe for that symbol, and so for the object "
+        "with the device images: see devimg sycl anchor.\n\n"
         "A file that would not change is left as it is; one that devimg did not write is never "
         "replaced.",
     .options = options,
@@ -140,6 +136,8 @@ const struct dvi_command dvi_command_sycl_header = {
         "devimg sycl header -o include/devimg_sycl.h\tFor the 19 default Intel GPUs: 16 and 32.\n"
         "devimg sycl header --targets tgllp,dg2-g10 --prefix FOO -o foo_sycl.h\t"
         "FOO_SUB_GROUP_SIZE(N), with 8 as well.\n"
+        "devimg sycl header --anchor foo_sycl_images -o foo_sycl.h\t"
+        "For a static library on Windows.\n"
         "devimg sycl header --check include/devimg_sycl.h\tFor CI: is the header still that of the "
         "list?\n",
     .run = run,

@@ -60,10 +60,8 @@ static enum dvi_exit run(struct dvi_line *line)
     struct devimg_policy *policy = NULL;
     if (line->words.count == 0 && !dvi_line_has(line, COMPILE_COMMANDS))
         return dvi_usage(line->command, "name source files, folders, or --compile-commands FILE");
-    if (devimg_policy_new(&policy, &err) != DEVIMG_OK) {
-        dvi_complain(&err);
-        return DVI_EXIT_UNREADABLE;
-    }
+    if (devimg_policy_new(&policy, &err) != DEVIMG_OK)
+        return dvi_complain_unreadable(&err);
     enum dvi_exit status = dvi_line_policy(line, POLICY, policy);
     if (status == DVI_EXIT_OK)
         status = lint(line, policy);

@@ -66,7 +66,6 @@ static enum dvi_exit run(struct dvi_line *line)
         .threads = line->opts.threads,
         .all = dvi_line_has(line, EXPECT_ALL),
     };
-    struct dvi_arena arena = { 0 };
     struct devimg_error err = { 0 };
     const struct dvi_spot spot = { .source = "--sizes" };
     if (line->words.count > 0)
@@ -78,20 +77,8 @@ static enum dvi_exit run(struct dvi_line *line)
                          sizes);
     if (dvi_line_has(line, ROWS) && line->out.json)
         return dvi_usage(line->command, "--rows is text: leave --format json out");
-    const char **lists = dvi_arena_array(&arena, line->settings.count + 1, sizeof *lists);
-    enum dvi_exit status = DVI_EXIT_UNREADABLE;
-    for (size_t i = 0; i < line->settings.count && lists != NULL; i++)
-        if (line->settings.items[i].option->id == TARGETS)
-            lists[asked.count++] = line->settings.items[i].text;
-    if (lists != NULL && asked.count == 0)
-        lists[asked.count++] = "default-intel";
-    asked.lists = lists;
-    if (lists != NULL)
-        status = measure(line, &asked);
-    else
-        fputs("devimg sycl probe: out of memory\n", stderr);
-    dvi_arena_free(&arena);
-    return status;
+    asked.lists = dvi_line_texts(line, TARGETS, "default-intel", &asked.count);
+    return asked.lists != NULL ? measure(line, &asked) : DVI_EXIT_UNREADABLE;
 }
 
 const struct dvi_command dvi_command_sycl_probe = {

@@ -14,22 +14,21 @@ static enum devimg_status add_all(struct dvi_target_set *set, struct devimg_erro
     return DEVIMG_OK;
 }
 
-static enum devimg_status add_words(const struct dvi_line *line, struct dvi_target_set *set,
-                                    struct dvi_arena *arena, struct devimg_error *err)
+static enum devimg_status add_words(struct dvi_line *line, struct dvi_target_set *set,
+                                    struct devimg_error *err)
 {
     for (size_t i = 0; i < line->words.count; i++)
-        DVI_TRY(dvi_target_set_add(set, line->words.items[i], arena, err));
+        DVI_TRY(dvi_target_set_add(set, line->words.items[i], &line->arena, err));
     return DEVIMG_OK;
 }
 
 static enum dvi_exit run(struct dvi_line *line)
 {
     struct dvi_target_set set = { 0 };
-    struct dvi_arena arena = { 0 };
     struct devimg_error err = { 0 };
     enum dvi_exit status = DVI_EXIT_UNREADABLE;
     const enum devimg_status st =
-        line->words.count > 0 ? add_words(line, &set, &arena, &err) : add_all(&set, &err);
+        line->words.count > 0 ? add_words(line, &set, &err) : add_all(&set, &err);
     if (st != DEVIMG_OK)
         dvi_complain(&err);
     else if (set.known.count + set.unknown.count == 0)
@@ -38,7 +37,6 @@ static enum dvi_exit run(struct dvi_line *line)
         status = dvi_output_targets(&line->out, set.known.items, set.known.count, set.unknown.items,
                                     set.unknown.count);
     dvi_target_set_free(&set);
-    dvi_arena_free(&arena);
     return status;
 }
 

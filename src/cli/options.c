@@ -84,6 +84,18 @@ const char *dvi_option_help(const struct dvi_command *command, const struct dvi_
                                 : "only the first line of the answer";
 }
 
+enum dvi_exit dvi_complain_unreadable(const struct devimg_error *err)
+{
+    dvi_complain(err);
+    return DVI_EXIT_UNREADABLE;
+}
+
+enum dvi_exit dvi_no_memory(void)
+{
+    fputs("devimg: out of memory\n", stderr);
+    return DVI_EXIT_UNREADABLE;
+}
+
 enum dvi_exit dvi_usage(const struct dvi_command *command, const char *format, ...)
 {
     char text[1024];
@@ -189,7 +201,7 @@ static bool add_setting(struct dvi_line *line, const struct dvi_option *option, 
 {
     struct dvi_setting *s = DVI_ADD(&line->settings);
     if (s == NULL) {
-        fputs("devimg: out of memory\n", stderr);
+        (void)dvi_no_memory();
         return false;
     }
     *s = (struct dvi_setting){ option, text, 0 };
@@ -294,7 +306,7 @@ static bool add_word(struct dvi_line *line, const char *word)
     }
     const char **added = DVI_ADD(&line->words);
     if (added == NULL) {
-        fputs("devimg: out of memory\n", stderr);
+        (void)dvi_no_memory();
         return false;
     }
     *added = word;
@@ -361,27 +373,41 @@ const char *dvi_line_text(const struct dvi_line *line, int id, const char *other
     return s != NULL ? s->text : other;
 }
 
+const char *const *dvi_line_texts(struct dvi_line *line, int id, const char *other, size_t *count)
+{
+    const char **texts = dvi_arena_array(&line->arena, line->settings.count + 1, sizeof *texts);
+    *count = 0;
+    if (texts == NULL) {
+        (void)dvi_no_memory();
+        return NULL;
+    }
+    for (size_t i = 0; i < line->settings.count; i++)
+        if (line->settings.items[i].option->id == id)
+            texts[(*count)++] = line->settings.items[i].text;
+    if (*count == 0 && other != NULL)
+        texts[(*count)++] = other;
+    return texts;
+}
+
 /* A version that no table has may still be one that a file states; any other name is a slip. */
 static bool is_version(const char *name)
 {
     return name[strspn(name, "0123456789.")] == '\0';
 }
 
-enum dvi_exit dvi_line_targets(const struct dvi_line *line, int id, struct dvi_target_set *set,
-                               struct dvi_arena *arena)
+enum dvi_exit dvi_line_targets(struct dvi_line *line, int id, struct dvi_target_set *set)
 {
     struct devimg_error err = { 0 };
+    size_t count = 0;
     const struct dvi_setting *last = dvi_line_get(line, id);
+    const char *const *lists = dvi_line_texts(line, id, NULL, &count);
+    if (lists == NULL)
+        return DVI_EXIT_UNREADABLE;
     if (last == NULL)
         return DVI_EXIT_OK;
-    for (size_t i = 0; i < line->settings.count; i++) {
-        if (line->settings.items[i].option->id != id)
-            continue;
-        if (dvi_target_set_add(set, line->settings.items[i].text, arena, &err) != DEVIMG_OK) {
-            dvi_complain(&err);
-            return DVI_EXIT_UNREADABLE;
-        }
-    }
+    for (size_t i = 0; i < count; i++)
+        if (dvi_target_set_add(set, lists[i], &line->arena, &err) != DEVIMG_OK)
+            return dvi_complain_unreadable(&err);
     if (set->known.count + set->unknown.count == 0)
         return dvi_usage(line->command, "--%s: name a target", last->option->name);
     for (size_t i = 0; i < set->unknown.count; i++) {
@@ -462,4 +488,5 @@ void dvi_line_free(struct dvi_line *line)
 {
     DVI_LIST_FREE(&line->settings);
     DVI_LIST_FREE(&line->words);
+    dvi_arena_free(&line->arena);
 }

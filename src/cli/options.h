@@ -74,6 +74,7 @@ struct dvi_line {
     DVI_LIST(struct dvi_setting) settings; /* in the order given */
     DVI_LIST(const char *) words;          /* what is no option */
     bool help, version;
+    struct dvi_arena arena; /* what commands make of it */
     struct devimg_opts opts;
     struct dvi_output out;
 };
@@ -136,10 +137,12 @@ const struct dvi_setting *dvi_line_get(const struct dvi_line *line, int id);
 bool dvi_line_has(const struct dvi_line *line, int id);
 /** The text of its last setting; `other` where it was not given. */
 const char *dvi_line_text(const struct dvi_line *line, int id, const char *other);
-/** The targets that every setting of the option names together; USAGE: a name that is none, said.
- */
-enum dvi_exit dvi_line_targets(const struct dvi_line *line, int id, struct dvi_target_set *set,
-                               struct dvi_arena *arena);
+/** The texts of all its settings, in the order given, as long as the line lives; `other` alone where
+ *  it was not given, unless that is NULL. NULL: no memory, which was said. */
+const char *const *dvi_line_texts(struct dvi_line *line, int id, const char *other, size_t *count);
+/** The targets that every setting of the option names together, as long as the line lives; USAGE: a
+ *  name that is none, said. */
+enum dvi_exit dvi_line_targets(struct dvi_line *line, int id, struct dvi_target_set *set);
 /** Read the policy file that the option `file_id` names, then the options that are keys of it, in
  *  order. What is wrong was said. */
 enum dvi_exit dvi_line_policy(const struct dvi_line *line, int file_id,
@@ -147,6 +150,10 @@ enum dvi_exit dvi_line_policy(const struct dvi_line *line, int file_id,
 /** A policy, or a list that an option names, that cannot be understood is wrong usage; one that
  *  cannot be read is not. */
 enum dvi_exit dvi_policy_exit(const struct devimg_error *err);
+/** Say it; DVI_EXIT_UNREADABLE. */
+enum dvi_exit dvi_complain_unreadable(const struct devimg_error *err);
+/** Say that there is no memory; DVI_EXIT_UNREADABLE. */
+enum dvi_exit dvi_no_memory(void);
 /** Say it, and what it means for the exit status. */
 enum dvi_exit dvi_complain_of_list(const struct devimg_error *err);
 /** "devimg check: TEXT (see devimg help check)" on stderr; returns DVI_EXIT_USAGE. */

@@ -52,5 +52,11 @@ DEVIMG_CHECKED enum devimg_status dvi_zlib_inflate(struct dvi_view stored, uint6
                                                    const char *source, uint64_t most,
                                                    struct dvi_buffer *buffer, struct dvi_view *out,
                                                    struct devimg_error *err);
+/**
+ * The stream at the start of `v`, which says nowhere how long it is: it is inflated once, into
+ * nothing. MALFORMED: it does not decode. Without zlib: all of `v`.
+ */
+DEVIMG_CHECKED enum devimg_status dvi_zlib_extent(struct dvi_view v, struct dvi_view *out,
+                                                  struct devimg_error *err);
 
 #endif

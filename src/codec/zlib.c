@@ -6,6 +6,7 @@
 #include "config.h"
 
 #if DVI_HAVE_ZLIB
+#define ZLIB_CONST /* input is not written to */
 #include <zlib.h>
 #endif
 
@@ -45,7 +46,46 @@ enum devimg_status dvi_zlib_inflate(struct dvi_view stored, uint64_t size, const
     return DEVIMG_OK;
 }
 
+enum devimg_status dvi_zlib_extent(struct dvi_view v, struct dvi_view *out,
+                                   struct devimg_error *err)
+{
+    uint8_t unused[16384];
+    z_stream stream = { .next_in = NULL };
+    struct dvi_view rest = v;
+    if (inflateInit(&stream) != Z_OK)
+        return dvi_fail_memory(err, v.source);
+    int status = Z_OK;
+    while (status == Z_OK) {
+        if (stream.avail_in == 0) {
+            const struct dvi_view part = dvi_head(rest, 1U << 30);
+            stream.next_in = part.data;
+            stream.avail_in = (uInt)part.size;
+            rest = dvi_from(rest, part.size);
+        }
+        stream.next_out = unused;
+        stream.avail_out = sizeof unused;
+        status = inflate(&stream, Z_NO_FLUSH);
+    }
+    const size_t left = rest.size + stream.avail_in;
+    (void)inflateEnd(&stream);
+    if (status == Z_MEM_ERROR)
+        return dvi_fail_memory(err, v.source);
+    if (status != Z_STREAM_END)
+        return dvi_fail(err, DEVIMG_MALFORMED, v, v.size - left, "zlib stream: %s",
+                        status == Z_BUF_ERROR ? "it goes on past its bytes" : zError(status));
+    *out = dvi_head(v, v.size - left);
+    return DEVIMG_OK;
+}
+
 #else
+
+enum devimg_status dvi_zlib_extent(struct dvi_view v, struct dvi_view *out,
+                                   struct devimg_error *err)
+{
+    *out = v;
+    (void)err;
+    return DEVIMG_OK;
+}
 
 enum devimg_status dvi_zlib_inflate(struct dvi_view stored, uint64_t size, const char *source,
                                     uint64_t most, struct dvi_buffer *buffer, struct dvi_view *out,

@@ -8,14 +8,17 @@
  * symbol; the string table, which grows by the name and says so. Nothing refers to what moves: the
  * string table ends the file, and names are counted from its start.
  */
+#include "edit/anchor.h"
+
 #include <inttypes.h>
 #include <string.h>
 
 #include "base/file.h"
 #include "base/write.h"
 #include "object/coff.h"
+#include "object/magic.h"
 
-enum { LEAST_NAME = 9, MOST_NAME = 1024, SIZE_FIELD = 4 };
+enum { SIZE_FIELD = 4 };
 
 static const char descriptor_name[] = ".sycl_offloading.descriptor"; /* clang-offload-wrapper */
 
@@ -33,13 +36,13 @@ struct plan {
 /* Refuse with the code that scripts see. */
 #define REFUSE(code, ...) (*code_out = (code), dvi_fail(err, __VA_ARGS__))
 
-static bool is_name(const char *name)
+bool dvi_is_anchor_name(const char *name)
 {
     const size_t size = strlen(name);
     for (size_t i = 0; i < size; i++)
         if (name[i] <= ' ' || name[i] > '~' || name[i] == '"')
             return false;
-    return size >= LEAST_NAME && size <= MOST_NAME;
+    return size >= DVI_ANCHOR_LEAST && size <= DVI_ANCHOR_MOST;
 }
 
 /* What a file is that is no COFF object, as far as its first bytes tell. */
@@ -50,12 +53,10 @@ static const char *kind_of(struct dvi_view file)
         size_t size;
         const char *kind;
     } kinds[] = {
-        { "\x7f"
-          "ELF",
-          4, "an ELF file: on Linux no anchor is needed" },
+        { DVI_MAGIC_ELF, DVI_MAGIC_SIZE, "an ELF file: on Linux no anchor is needed" },
         { "MZ", 2, "a PE file: it is linked already" },
         { "!<arch>\n", 8, "an archive: the anchor goes into its object, before the archive" },
-        { "BC\xc0\xde", 4, "LLVM bitcode: an object of a compiler with -flto" },
+        { DVI_MAGIC_BITCODE, DVI_MAGIC_SIZE, "LLVM bitcode: an object of a compiler with -flto" },
     };
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (dvi_starts_with(file, kinds[i].start, kinds[i].size))
@@ -151,12 +152,12 @@ static enum devimg_status find_descriptor(struct plan *p, const char **code_out,
 
 static enum devimg_status make_plan(struct plan *p, const char **code_out, struct devimg_error *err)
 {
-    if (!is_name(p->name)) {
+    if (!dvi_is_anchor_name(p->name)) {
         *code_out = "bad-anchor-name";
         return dvi_fail_plain(err, DEVIMG_MALFORMED, p->file.source,
                               "the symbol's name must have %d to %d characters of ASCII, no blank, "
                               "no quote",
-                              (int)LEAST_NAME, (int)MOST_NAME);
+                              (int)DVI_ANCHOR_LEAST, (int)DVI_ANCHOR_MOST);
     }
     DVI_TRY(find_tables(p, code_out, err));
     DVI_TRY(find_descriptor(p, code_out, err));

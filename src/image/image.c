@@ -24,6 +24,27 @@ const struct dvi_image_format *dvi_image_format_of(struct dvi_view image)
     return NULL;
 }
 
+void dvi_kernel_unknown(struct devimg_kernel *out)
+{
+    *out = (struct devimg_kernel){ .record = DEVIMG_NONE,
+                                   .image = DEVIMG_NONE,
+                                   .module = DEVIMG_NONE,
+                                   .sub_group_size = DEVIMG_UNKNOWN,
+                                   .required_sub_group_size = DEVIMG_UNKNOWN,
+                                   .code_size = DEVIMG_UNKNOWN,
+                                   .registers = DEVIMG_UNKNOWN,
+                                   .private_size = DEVIMG_UNKNOWN,
+                                   .spill_size = DEVIMG_UNKNOWN,
+                                   .slm_size = DEVIMG_UNKNOWN,
+                                   .scratch_size = DEVIMG_UNKNOWN,
+                                   .barrier_count = DEVIMG_UNKNOWN,
+                                   .sgpr_count = DEVIMG_UNKNOWN,
+                                   .agpr_count = DEVIMG_UNKNOWN,
+                                   .vgpr_spill_count = DEVIMG_UNKNOWN,
+                                   .sgpr_spill_count = DEVIMG_UNKNOWN,
+                                   .kernarg_size = DEVIMG_UNKNOWN };
+}
+
 enum devimg_status dvi_kernel_add(struct dvi_kernel_sink *sink, struct dvi_view name,
                                   struct devimg_kernel **out, struct devimg_error *err)
 {
@@ -39,19 +60,8 @@ enum devimg_status dvi_kernel_add(struct dvi_kernel_sink *sink, struct dvi_view 
     struct devimg_kernel *kernel = text != NULL ? DVI_ADD(&sink->kernels) : NULL;
     if (kernel == NULL)
         return dvi_fail_memory(err, name.source);
-    *kernel = (struct devimg_kernel){ .name = text,
-                                      .record = DEVIMG_NONE,
-                                      .image = DEVIMG_NONE,
-                                      .module = DEVIMG_NONE,
-                                      .sub_group_size = DEVIMG_UNKNOWN,
-                                      .required_sub_group_size = DEVIMG_UNKNOWN,
-                                      .code_size = DEVIMG_UNKNOWN,
-                                      .registers = DEVIMG_UNKNOWN,
-                                      .private_size = DEVIMG_UNKNOWN,
-                                      .spill_size = DEVIMG_UNKNOWN,
-                                      .slm_size = DEVIMG_UNKNOWN,
-                                      .scratch_size = DEVIMG_UNKNOWN,
-                                      .barrier_count = DEVIMG_UNKNOWN };
+    dvi_kernel_unknown(kernel);
+    kernel->name = text;
     *out = kernel;
     return DEVIMG_OK;
 }

@@ -7,6 +7,15 @@
 
 #include "base/arena.h"
 
+/** What AMD code asks of a feature of its device that can be switched. */
+enum dvi_amd_setting {
+    DVI_AMD_NONE, /* the processor has no such feature */
+    DVI_AMD_ANY,
+    DVI_AMD_OFF,
+    DVI_AMD_ON,
+    DVI_AMD_OFF_IF_KNOWN /* off where the processor has the feature: older forms state "on" only */
+};
+
 /** Facts from the headers; numbers not stated are DEVIMG_UNKNOWN. */
 struct dvi_image_facts {
     enum devimg_format format;
@@ -24,7 +33,9 @@ struct dvi_image_facts {
     uint32_t capability_count;
     const char *const *extensions; /* SPIR-V: OpExtension, in order */
     uint32_t extension_count;
-    const char *note; /* one line a reader should know, or NULL; in the arena or static */
+    const char *note;   /* one line a reader should know, or NULL; in the arena or static */
+    uint64_t processor; /* AMD: EF_AMDGPU_MACH of e_flags */
+    enum dvi_amd_setting sramecc, xnack; /* AMD */
 };
 
 /** Where kernels go: filled by one worker, merged in order by the caller. */
@@ -41,6 +52,9 @@ struct dvi_kernel_sink {
 DEVIMG_CHECKED enum devimg_status dvi_kernel_add(struct dvi_kernel_sink *sink, struct dvi_view name,
                                                  struct devimg_kernel **out,
                                                  struct devimg_error *err);
+
+/** Every number unknown, no name. */
+void dvi_kernel_unknown(struct devimg_kernel *out);
 
 /** A row of image/images.def: src/image/<name>.c defines `dvi_image_<name>`. */
 struct dvi_image_format {

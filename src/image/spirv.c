@@ -7,23 +7,31 @@
  *   words 0 magic 0x07230203, 1 version 0x00MMmm00, 2 generator (tool << 16 | its version),
  *         3 bound, 4 zero; then instructions: word count << 16 | opcode
  *
- * Everything that is needed stands before the first OpFunction. Functions are walked over where
- * kernels are read: they end with OpFunctionEnd, and nothing but functions follows the first.
+ * Everything that is needed stands before the first OpFunction, and what is true of the module as a
+ * whole even before its names, annotations and types (2.4). The rest is walked over where kernels
+ * are read: functions end with OpFunctionEnd, and nothing but functions follows the first.
  */
 #include "image/spirv.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
-enum { MAGIC = 0x07230203, HEADER_SIZE = 20, MOST_EXTENSION = 4096, MOST_LISTED = 4096 };
+#include "object/magic.h"
+
+enum { HEADER_SIZE = 20, MOST_EXTENSION = 4096, MOST_LISTED = 4096 };
 enum opcode {
+    OP_SOURCE = 3,
+    OP_LINE = 8,
     OP_EXTENSION = 10,
     OP_MEMORY_MODEL = 14,
     OP_ENTRY_POINT = 15,
     OP_EXECUTION_MODE = 16,
     OP_CAPABILITY = 17,
+    OP_TYPE_VOID = 19,
     OP_FUNCTION = 54,
-    OP_FUNCTION_END = 56
+    OP_FUNCTION_END = 56,
+    OP_DECORATE = 71,
+    OP_MEMBER_DECORATE = 72
 };
 enum { MODEL_KERNEL = 6, MODE_SUB_GROUP_SIZE = 35, PHYSICAL32 = 1, PHYSICAL64 = 2 };
 
@@ -51,7 +59,7 @@ static uint32_t operand(const struct module *m, const struct instruction *i, uin
 
 static bool match(struct dvi_view v)
 {
-    return dvi_peek32(v, 0) == MAGIC || dvi_starts_with(v, "\x07\x23\x02\x03", 4);
+    return dvi_peek32(v, 0) == DVI_MAGIC_SPIRV || dvi_starts_with(v, "\x07\x23\x02\x03", 4);
 }
 
 static enum devimg_status open_module(struct dvi_view v, struct module *out,
@@ -60,7 +68,7 @@ static enum devimg_status open_module(struct dvi_view v, struct module *out,
     if (v.size < HEADER_SIZE)
         return dvi_fail(err, DEVIMG_TRUNCATED, v, 0, "SPIR-V header: 20 bytes do not fit in %zu",
                         v.size);
-    *out = (struct module){ v, dvi_peek32(v, 0) != MAGIC, HEADER_SIZE };
+    *out = (struct module){ v, dvi_peek32(v, 0) != DVI_MAGIC_SPIRV, HEADER_SIZE };
     if (v.size % 4 != 0)
         return dvi_fail(err, DEVIMG_TRUNCATED, v, v.size / 4 * 4,
                         "SPIR-V of %zu bytes: no multiple of 4", v.size);
@@ -105,13 +113,22 @@ static inline enum devimg_status next_of_preamble(struct module *m, struct instr
     return DEVIMG_END;
 }
 
+/* Whether this starts the part of names, annotations, types and constants, where no capability,
+ * extension, memory model or entry point may stand any more (2.4, from 7). */
+static inline bool ends_head(uint32_t opcode)
+{
+    return (opcode >= OP_SOURCE && opcode <= OP_LINE) ||
+           (opcode >= OP_TYPE_VOID && opcode <= OP_FUNCTION) || opcode == OP_DECORATE ||
+           opcode == OP_MEMBER_DECORATE;
+}
+
 /* Of a module that is cut behind its preamble, or has another behind it, only this tells. */
 static enum devimg_status walk_functions(struct module *m, struct devimg_error *err)
 {
     struct instruction i = { 0 };
     bool inside = false;
     for (;;) {
-        if (!inside && word_at(m, m->at) == MAGIC)
+        if (!inside && word_at(m, m->at) == DVI_MAGIC_SPIRV)
             return dvi_fail(err, DEVIMG_MALFORMED, m->words, m->at,
                             "a second SPIR-V module: an image holds one");
         const enum devimg_status status = next(m, &i, err);
@@ -178,7 +195,7 @@ static enum devimg_status read_facts(struct module *m, struct dvi_arena *arena,
     struct instruction i = { 0 };
     enum devimg_status status;
     uint64_t kernel_count = 0;
-    while ((status = next_of_preamble(m, &i, err)) == DEVIMG_OK) {
+    while ((status = next(m, &i, err)) == DEVIMG_OK && !ends_head(i.opcode)) {
         if (capabilities->count + extensions->count > MOST_LISTED)
             return dvi_fail(err, DEVIMG_MALFORMED, m->words, i.at,
                             "more than %d capabilities and extensions", (int)MOST_LISTED);
@@ -198,7 +215,7 @@ static enum devimg_status read_facts(struct module *m, struct dvi_arena *arena,
             kernel_count++;
         }
     }
-    if (status != DEVIMG_END)
+    if (status != DEVIMG_OK && status != DEVIMG_END)
         return status;
     out->kernel_count = kernel_count;
     return DEVIMG_OK;

@@ -85,12 +85,9 @@ static enum place child_place(const struct reader *r, bool is_mapping)
 static void begin_kernel(struct reader *r)
 {
     const uint64_t left_out = r->all_sizes ? 0 : DEVIMG_UNKNOWN;
-    r->kernel = (struct devimg_kernel){ .sub_group_size = DEVIMG_UNKNOWN,
-                                        .required_sub_group_size = DEVIMG_UNKNOWN,
-                                        .code_size = DEVIMG_UNKNOWN,
-                                        .registers = DEVIMG_UNKNOWN,
-                                        .private_size = left_out,
-                                        .spill_size = left_out };
+    dvi_kernel_unknown(&r->kernel);
+    r->kernel.private_size = r->kernel.spill_size = left_out;
+    r->kernel.slm_size = r->kernel.scratch_size = r->kernel.barrier_count = 0; /* unless it says */
     r->has_name = false;
     r->simt_size = 0;
 }

@@ -161,7 +161,7 @@ static enum devimg_status facts(struct dvi_view image, struct dvi_arena *arena,
         return dvi_fail(err, DEVIMG_MALFORMED, image, 0,
                         "zebin without a section .ze_info among %" PRIu32, elf.section_count);
     if (elf.names.size == 0)
-        return dvi_fail(err, DEVIMG_MALFORMED, image, 0,
+        return dvi_fail(err, DEVIMG_UNSUPPORTED, image, dvi_elf_names_index_at(elf.wide),
                         "zebin sections without names: which are notes and code of kernels is not "
                         "told");
     out->kernel_count = kernel_count;

@@ -15,7 +15,8 @@ struct bytes_at_hand {
     uint64_t size;             /* of all of them */
     uint64_t inside_size;      /* of all that was found in them, together */
     bool inflated;             /* they live in the worker's buffer: offsets are not the file's */
-    enum devimg_compression packed; /* NONE, or what a whole packing of images was under */
+    enum devimg_compression packed;  /* NONE, or what a whole packing of images was under */
+    uint64_t packed_at, packed_size; /* of that packing, in the file */
 };
 
 /* One call of dvi_describe(). The sink comes first, so that a walker's pointer leads back here. */
@@ -132,7 +133,9 @@ static struct dvi_described_image *add_image(struct describing *d, const struct 
         .ip_version = DEVIMG_UNKNOWN,
         .pointer_size = DEVIMG_UNKNOWN,
         .offset = d->hand.inflated ? DEVIMG_UNKNOWN : bytes.offset,
-        .offset_in_parent = is_member ? bytes.offset - d->hand.container.offset : DEVIMG_UNKNOWN,
+        .offset_in_parent = is_member   ? bytes.offset - d->hand.container.offset
+                            : is_packed ? bytes.offset
+                                        : DEVIMG_UNKNOWN,
         .stored_size = is_packed ? DEVIMG_UNKNOWN : bytes.size,
         .compression = is_packed ? d->hand.packed : DEVIMG_COMPRESSION_NONE,
         .size = bytes.size,
@@ -145,6 +148,8 @@ static struct dvi_described_image *add_image(struct describing *d, const struct 
         .required_sub_group_size = placed->required_sub_group_size,
         .compile_options = placed->compile_options,
         .note = placed->note,
+        .bundle_offset = is_packed ? d->hand.packed_at : DEVIMG_UNKNOWN,
+        .bundle_size = is_packed ? d->hand.packed_size : DEVIMG_UNKNOWN,
     };
     if (placed->entries_known && !is_member) {
         added->image.kernel_count = placed->entry_count - placed->exported_count;
@@ -250,6 +255,64 @@ static enum devimg_status refuse_label(const struct devimg_image *image,
                     is_for);
 }
 
+static char sign_of(enum dvi_amd_setting setting, const struct devimg_target *row,
+                    const char *feature)
+{
+    switch (setting) {
+    case DVI_AMD_ON: return '+';
+    case DVI_AMD_OFF: return '-';
+    case DVI_AMD_OFF_IF_KNOWN: return strstr(row->features, feature) != NULL ? '-' : 0;
+    case DVI_AMD_NONE:
+    case DVI_AMD_ANY: break;
+    }
+    return 0;
+}
+
+/* "gfx90a:sramecc+:xnack-", as the header of the code has it. */
+static const char *amd_id(struct describing *d, const struct devimg_target *row,
+                          const struct dvi_image_facts *facts)
+{
+    const char sramecc = sign_of(facts->sramecc, row, "sramecc");
+    const char xnack = sign_of(facts->xnack, row, "xnack");
+    char text[40] = "";
+    const size_t used =
+        sramecc != 0 ? (size_t)snprintf(text, sizeof text, ":sramecc%c", sramecc) : 0;
+    if (xnack != 0)
+        (void)snprintf(text + used, sizeof text - used, ":xnack%c", xnack);
+    return dvi_arena_format(&d->worker->arena, "%s%s", row->name, text);
+}
+
+/* AMD code states its processor in its header; its metadata and its container name it again. */
+static enum devimg_status name_amd(struct describing *d, struct devimg_image *image,
+                                   const struct dvi_placed *placed,
+                                   const struct dvi_image_facts *facts, struct dvi_view bytes,
+                                   struct devimg_error *err)
+{
+    const struct devimg_target *row = facts->processor != DEVIMG_UNKNOWN
+                                          ? dvi_target_of_machine(facts->processor)
+                                          : devimg_target_find(facts->target);
+    const char *arch = placed->arch;
+    image->target =
+        row != NULL             ? amd_id(d, row, facts)
+        : facts->target != NULL ? facts->target
+        : facts->processor == DEVIMG_UNKNOWN
+            ? arch
+            : dvi_arena_format(&d->worker->arena, "mach0x%02x", (unsigned)facts->processor);
+    if (image->target == NULL && facts->processor != DEVIMG_UNKNOWN)
+        return dvi_fail_memory(err, bytes.source);
+    const struct devimg_target *own = devimg_target_find(image->target);
+    const struct devimg_target *stated = devimg_target_find(facts->target);
+    const struct devimg_target *named = devimg_target_find(arch);
+    if (own != NULL && stated != NULL && facts->processor != DEVIMG_UNKNOWN && own != stated)
+        return dvi_fail(err, DEVIMG_MALFORMED, bytes, 48,
+                        "AMDGPU code object whose header is for %s and whose metadata is for %s",
+                        own->name, stated->name);
+    if (own != NULL && named != NULL && dvi_target_is_amd(own) && dvi_target_is_amd(named) &&
+        (own->machine != named->machine || (dvi_amd_settings(own) & dvi_amd_settings(named)) == 0))
+        return refuse_label(image, placed, facts, bytes, err);
+    return DEVIMG_OK;
+}
+
 /* Name what the code is for: by its own IP version, else by what its container says, else by its
  * family. */
 static enum devimg_status name_target(struct describing *d, struct devimg_image *image,
@@ -257,6 +320,14 @@ static enum devimg_status name_target(struct describing *d, struct devimg_image 
                                       const struct dvi_image_facts *facts, struct dvi_view bytes,
                                       struct devimg_error *err)
 {
+    const struct devimg_target *arch = devimg_target_find(placed->arch);
+    if (image->format == DEVIMG_FORMAT_AMDGPU)
+        return name_amd(d, image, placed, facts, bytes, err);
+    if (image->format == DEVIMG_FORMAT_SPIRV && arch != NULL &&
+        strcmp(arch->kind, "spirv") == 0) { /* of a vendor: "amdgcnspirv" */
+        image->target = arch->name;
+        return DEVIMG_OK;
+    }
     if (is_target_member(image) && !is_native(image->format)) {
         image->target = facts->target;
         return dvi_fail(err, DEVIMG_MALFORMED, bytes, 0,
@@ -457,7 +528,8 @@ static enum devimg_status describe_code(struct describing *d, uint32_t index,
                                      .core_family = DEVIMG_UNKNOWN,
                                      .stepping = DEVIMG_UNKNOWN,
                                      .pointer_size = DEVIMG_UNKNOWN,
-                                     .kernel_count = DEVIMG_UNKNOWN };
+                                     .kernel_count = DEVIMG_UNKNOWN,
+                                     .processor = DEVIMG_UNKNOWN };
     image->format = format->format;
     DVI_TRY(keep_of_image(d, format->facts(bytes, &d->worker->arena, &facts, err), index, err));
     image->format = facts.format;
@@ -562,6 +634,8 @@ static enum devimg_status inflate_inside(struct dvi_found *found, struct dvi_vie
     DVI_TRY(status);
     if (d->depth != DVI_BYTES) /* there it was charged before */
         DVI_TRY(count_inflated(d->file, size, stored, err));
+    d->hand.packed_at = d->hand.container.offset;
+    d->hand.packed_size = d->hand.container.size;
     d->hand.inflated = true;
     d->hand.size = size;
     d->hand.inside_size = 0;

@@ -38,6 +38,7 @@ struct devimg_file {
     struct dvi_worker *workers;   /* opts.threads of them, while records are read; else NULL */
     uint32_t members;             /* archive members so far, for max_members */
     uint64_t member_names;        /* bytes of their names */
+    const char *code_of;          /* while a kpack of a program is read: its name there */
     bool kernels_read;
     bool cut_said; /* a finding says that the file was cut while it was read */
 };

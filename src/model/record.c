@@ -16,6 +16,11 @@ struct path {
     const char *name;
 };
 
+/* Device code in another file. */
+struct reference {
+    const char *code_of, *path;
+};
+
 /* One record while its images are found. The sink comes first: a walker's pointer leads here. */
 struct reading {
     struct dvi_found found;
@@ -25,12 +30,14 @@ struct reading {
     uint64_t stored_size; /* of its images, together */
     uint32_t damage_count;
     uint32_t record;
-    bool out_of_memory;                 /* some damage could not be kept */
-    DVI_LIST(struct dvi_placed) stored; /* in file order of discovery */
+    bool out_of_memory;                    /* some damage could not be kept */
+    DVI_LIST(struct reference) references; /* to files that hold its code */
+    DVI_LIST(struct dvi_placed) stored;    /* in file order of discovery */
 };
 enum {
     MOST_DAMAGE = 10000, /* findings of one record while images are found */
-    MOST_OVERLAP = 4     /* times its size that the images of a record may take */
+    MOST_OVERLAP = 4,    /* times its size that the images of a record may take */
+    MOST_OPEN = 1024     /* files beside the one that was named */
 };
 
 static enum devimg_status read_bytes(struct devimg_file *file, struct dvi_view bytes,
@@ -39,9 +46,9 @@ static enum devimg_status read_bytes(struct devimg_file *file, struct dvi_view b
 
 /* --- damage --- */
 
-enum devimg_status dvi_keep_damage(struct devimg_file *file, uint32_t record, uint32_t image,
-                                   const char *record_name, const struct devimg_error *damage,
-                                   struct devimg_error *err)
+static enum devimg_status keep_finding(struct devimg_file *file, const char *rule, const char *code,
+                                       uint32_t record, uint32_t image, const char *record_name,
+                                       const struct devimg_error *damage, struct devimg_error *err)
 {
     const bool in_record = strncmp(damage->source, record_name, sizeof damage->source - 1) == 0 ||
                            damage->source[0] == 0;
@@ -52,8 +59,8 @@ enum devimg_status dvi_keep_damage(struct devimg_file *file, uint32_t record, ui
     if (text == NULL || finding == NULL)
         return dvi_fail_memory(err, record_name);
     *finding = (struct devimg_finding){
-        .rule = "damaged",
-        .code = devimg_status_name(damage->status),
+        .rule = rule,
+        .code = code,
         .severity = DEVIMG_ERROR,
         .record = record,
         .module = DEVIMG_NONE,
@@ -63,6 +70,32 @@ enum devimg_status dvi_keep_damage(struct devimg_file *file, uint32_t record, ui
         .hint =
             damage->status == DEVIMG_LIMIT ? "raise the limit if the file can be trusted" : NULL,
     };
+    return DEVIMG_OK;
+}
+
+enum devimg_status dvi_keep_damage(struct devimg_file *file, uint32_t record, uint32_t image,
+                                   const char *record_name, const struct devimg_error *damage,
+                                   struct devimg_error *err)
+{
+    return keep_finding(file, "damaged", devimg_status_name(damage->status), record, image,
+                        record_name, damage, err);
+}
+
+static enum devimg_status found_to_say(struct dvi_found *found, const char *rule, const char *code,
+                                       const struct devimg_error *what)
+{
+    const struct reading *r = (const struct reading *)found;
+    return keep_finding(r->file, rule, code, r->record, DEVIMG_NONE, r->name, what, NULL);
+}
+
+static enum devimg_status found_elsewhere(struct dvi_found *found, const char *code_of,
+                                          const char *path, struct devimg_error *err)
+{
+    struct reading *r = (struct reading *)found;
+    struct reference *added = DVI_ADD(&r->references);
+    if (added == NULL)
+        return dvi_fail_memory(err, r->name);
+    *added = (struct reference){ code_of, path };
     return DEVIMG_OK;
 }
 
@@ -285,6 +318,7 @@ static enum devimg_status begin_record(struct devimg_file *file, const struct pa
         .members = members,
         .member_count = depth,
         .kind = kind,
+        .pointer_size = DEVIMG_UNKNOWN,
         .linked = DEVIMG_MAYBE,
         .size = bytes.size,
         .first_image = (uint32_t)file->images.count,
@@ -295,6 +329,8 @@ static enum devimg_status begin_record(struct devimg_file *file, const struct pa
         .found = { .arena = &file->arena,
                    .image = found_image,
                    .damage = found_damage,
+                   .say = found_to_say,
+                   .elsewhere = found_elsewhere,
                    .named = &file->named,
                    .most_names = file->opts.max_kernels },
         .file = file,
@@ -315,9 +351,11 @@ static void end_record(struct reading *r)
     record->unsure_count = r->found.unsure_count;
     record->registered_images = r->found.registered_images;
     record->status = record->finding_count > 0 ? DEVIMG_RECORD_DAMAGED
-                     : record->image_count > 0 ? DEVIMG_RECORD_OK
-                                               : DEVIMG_RECORD_NO_DEVICE_CODE;
+                     : record->image_count > 0 || r->references.count > 0
+                         ? DEVIMG_RECORD_OK
+                         : DEVIMG_RECORD_NO_DEVICE_CODE;
     DVI_LIST_FREE(&r->stored);
+    DVI_LIST_FREE(&r->references);
 }
 
 static enum devimg_status walk_object(struct reading *r, struct dvi_view bytes,
@@ -328,6 +366,7 @@ static enum devimg_status walk_object(struct reading *r, struct dvi_view bytes,
     struct devimg_record *record = &r->file->records.items[r->record];
     record->kind = object.kind;
     record->machine = object.machine;
+    record->pointer_size = object.pointer_size;
     record->linked = object.is_linked ? DEVIMG_YES : DEVIMG_NO;
     return dvi_bundles_walk(&object, &r->found, err);
 }
@@ -372,7 +411,8 @@ static enum devimg_status walk_raw(struct reading *r, struct dvi_view bytes,
     }
     if (dvi_bitcode_match(bytes))
         return walk_bitcode(r, bytes, err);
-    const struct dvi_placed placed = dvi_placed_unknown(bytes, "none");
+    struct dvi_placed placed = dvi_placed_unknown(bytes, "none");
+    placed.code_of = r->file->code_of;
     return dvi_found_image(&r->found, &placed, err);
 }
 
@@ -393,6 +433,10 @@ static enum devimg_status fail_unread(struct dvi_view bytes, struct devimg_error
                           bytes.size);
 }
 
+static enum devimg_status follow_references(struct devimg_file *file, uint32_t record,
+                                            const struct reference *references, size_t count,
+                                            struct devimg_error *err);
+
 /* One object or loose image. A member that cannot be opened is damage of its record. */
 static enum devimg_status read_record(struct devimg_file *file, struct dvi_view bytes,
                                       const struct path *path, struct devimg_error *err)
@@ -412,7 +456,13 @@ static enum devimg_status read_record(struct devimg_file *file, struct dvi_view 
         status = dvi_found_damage(&r.found, status, err);
     if (status == DEVIMG_OK)
         status = finish_images(&r, err);
+    struct reference *references = r.references.items; /* they outlive the record's own lists */
+    const size_t reference_count = r.references.count;
+    r.references.items = NULL;
     end_record(&r);
+    if (status == DEVIMG_OK && reference_count > 0)
+        status = follow_references(file, r.record, references, reference_count, err);
+    free(references);
     return status == DEVIMG_NOMEM || r.out_of_memory ? dvi_fail_memory(err, r.name) : status;
 }
 
@@ -451,7 +501,6 @@ static enum devimg_status keep_unreadable(struct devimg_file *file, const struct
 static enum devimg_status read_beside(struct devimg_file *file, const struct path *path,
                                       uint32_t depth, struct devimg_error *err)
 {
-    enum { MOST_OPEN = 1024 };
     struct dvi_file other = { 0 };
     struct devimg_error failure = { 0 };
     const uint32_t images = (uint32_t)file->images.count;
@@ -475,6 +524,80 @@ static enum devimg_status read_beside(struct devimg_file *file, const struct pat
     return status == DEVIMG_OK && kept == NULL && file->images.count > images
                ? dvi_fail_memory(err, file->name)
                : status;
+}
+
+/* A kpack that lies where a program says. END: there is none that may be opened. */
+static enum devimg_status read_kpack(struct devimg_file *file, const char *name,
+                                     struct devimg_error *err)
+{
+    struct dvi_file other = { 0 };
+    struct devimg_error unsaid = { 0 };
+    const struct path path = { NULL, name };
+    enum devimg_status status = dvi_file_open_beside(file->path, name, file->name,
+                                                     file->opts.read_whole != 0, &other, &unsaid);
+    if (status == DEVIMG_NOMEM)
+        return dvi_fail_memory(err, file->name);
+    if (status != DEVIMG_OK)
+        return DEVIMG_END;
+    status = dvi_starts_with(other.bytes, "KPAK", 4) ? read_record(file, other.bytes, &path, err)
+                                                     : DEVIMG_END;
+    struct dvi_file *kept = status == DEVIMG_OK ? DVI_ADD(&file->others) : NULL;
+    if (kept != NULL)
+        *kept = other;
+    else
+        dvi_file_close(&other);
+    return status == DEVIMG_OK && kept == NULL ? dvi_fail_memory(err, file->name) : status;
+}
+
+/* One path: where it leaves the target open, every processor that the tables know is tried. */
+static enum devimg_status follow_one(struct devimg_file *file, const struct reference *reference,
+                                     bool *found, struct devimg_error *err)
+{
+    static const char open[] = "@GFXARCH@";
+    const char *at = strstr(reference->path, open);
+    const struct devimg_target *target = NULL;
+    if (at == NULL) {
+        const enum devimg_status status = read_kpack(file, reference->path, err);
+        *found = *found || status == DEVIMG_OK;
+        return status == DEVIMG_END ? DEVIMG_OK : status;
+    }
+    for (uint32_t i = 0; (target = devimg_target_at(i)) != NULL; i++) {
+        if (target->machine == DEVIMG_UNKNOWN || file->others.count >= MOST_OPEN)
+            continue;
+        const char *name = dvi_arena_format(&file->arena, "%.*s%s%s", (int)(at - reference->path),
+                                            reference->path, target->name, at + sizeof open - 1);
+        if (name == NULL)
+            return dvi_fail_memory(err, file->name);
+        const enum devimg_status status = read_kpack(file, name, err);
+        *found = *found || status == DEVIMG_OK;
+        if (status != DEVIMG_END)
+            DVI_TRY(status);
+    }
+    return DEVIMG_OK;
+}
+
+static enum devimg_status follow_references(struct devimg_file *file, uint32_t record,
+                                            const struct reference *references, size_t count,
+                                            struct devimg_error *err)
+{
+    const char **elsewhere = dvi_arena_array(&file->arena, count, sizeof *elsewhere);
+    uint32_t missing = 0;
+    if (elsewhere == NULL)
+        return dvi_fail_memory(err, file->name);
+    for (size_t i = 0; i < count; i++) {
+        bool found = false;
+        file->code_of = references[i].code_of;
+        enum devimg_status status = DEVIMG_OK;
+        if (file->path != NULL && file->records.items[record].member_count == 0)
+            status = follow_one(file, &references[i], &found, err);
+        file->code_of = NULL;
+        DVI_TRY(status);
+        if (!found)
+            elsewhere[missing++] = references[i].path;
+    }
+    file->records.items[record].elsewhere = elsewhere;
+    file->records.items[record].elsewhere_count = missing;
+    return DEVIMG_OK;
 }
 
 static enum devimg_status read_member(struct devimg_file *file, const struct dvi_ar_member *member,

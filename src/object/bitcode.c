@@ -25,6 +25,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "object/magic.h"
+
 enum { WRAPPER = 0x0b17c0de, MAGIC_BITS = 32, OUTER_WIDTH = 2, WORD = 32 };
 enum { END_BLOCK, ENTER_SUBBLOCK, DEFINE_ABBREV, UNABBREV };
 enum {
@@ -141,7 +143,7 @@ static bool read_module(struct bits *b, unsigned width, char *out, size_t size)
 
 static bool is_stream(struct dvi_view v)
 {
-    return dvi_starts_with(v, "BC\xc0\xde", 4);
+    return dvi_has_magic(v, DVI_MAGIC_BITCODE);
 }
 
 bool dvi_bitcode_match(struct dvi_view v)

@@ -14,11 +14,13 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "object/magic.h"
+
 enum { SHT_NOBITS = 8, SHN_XINDEX = 0xffff };
 
 bool dvi_device_elf_peek(struct dvi_view v, uint16_t *type, uint16_t *machine)
 {
-    if (v.size < 52 || !dvi_starts_with(v, "\177ELF", 4) || (v.data[4] != 1 && v.data[4] != 2) ||
+    if (v.size < 52 || !dvi_has_magic(v, DVI_MAGIC_ELF) || (v.data[4] != 1 && v.data[4] != 2) ||
         v.data[5] != 1)
         return false;
     *type = dvi_peek16(v, 16);
@@ -67,7 +69,7 @@ enum devimg_status dvi_device_elf_open(struct dvi_view v, struct dvi_device_elf 
     if (names_index != 0) {
         struct dvi_device_section names = { 0 };
         if (names_index >= elf.section_count)
-            return dvi_fail(err, DEVIMG_MALFORMED, v, elf.wide ? 62 : 50,
+            return dvi_fail(err, DEVIMG_MALFORMED, v, dvi_elf_names_index_at(elf.wide),
                             "section of names %" PRIu32 ": there are %" PRIu32, names_index,
                             elf.section_count);
         DVI_TRY(dvi_device_elf_section(&elf, names_index, &names, err));
@@ -98,6 +100,7 @@ enum devimg_status dvi_device_elf_section(const struct dvi_device_elf *elf, uint
     const uint64_t offset = elf->wide ? dvi_peek64(header, 24) : dvi_peek32(header, 16);
     const uint64_t size = elf->wide ? dvi_peek64(header, 32) : dvi_peek32(header, 20);
     struct dvi_device_section section = { .type = dvi_peek32(header, 4),
+                                          .link = dvi_peek32(header, elf->wide ? 40 : 24),
                                           .name = dvi_view_of(NULL, 0, elf->file.source),
                                           .data = dvi_view_of(NULL, 0, elf->file.source) };
     if (section.type != SHT_NOBITS && section.type != 0)

@@ -1,9 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The ELF around Intel device code: header and sections, nothing more. */
+/* The ELF around device code: header and sections, nothing more. */
 #ifndef DVI_OBJECT_DEVICE_ELF_H
 #define DVI_OBJECT_DEVICE_ELF_H
 
 #include "base/view.h"
+
+/** Where the header of an ELF says which section holds the names of sections: e_shstrndx, u16; 0,
+ *  which the gABI allows: none does. */
+static inline uint64_t dvi_elf_names_index_at(bool wide)
+{
+    return wide ? 62 : 50;
+}
 
 struct dvi_device_elf {
     struct dvi_view file;
@@ -18,7 +25,7 @@ struct dvi_device_elf {
 struct dvi_device_section {
     struct dvi_view name; /* empty when the file has none for it; cut at 4,096 bytes */
     struct dvi_view data;
-    uint32_t type;
+    uint32_t type, link;
 };
 
 /** A little-endian ELF header; `*type` and `*machine` are e_type and e_machine. */

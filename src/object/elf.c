@@ -28,6 +28,9 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "object/device_elf.h"
+#include "object/magic.h"
+
 enum { ET_REL = 1, ET_EXEC = 2, ET_DYN = 3 };
 enum { EM_CUDA = 190, EM_INTELGT = 205, EM_AMDGPU = 224 }; /* device code */
 enum { PT_LOAD = 1, PT_DYNAMIC = 2, PT_INTERP = 3, PT_TLS = 7, PF_X = 1, PN_XNUM = 0xffff };
@@ -74,10 +77,7 @@ static const char *machine_name(uint16_t machine, bool wide)
  * and old zebin), or their machine is that of a GPU. */
 static bool match(struct dvi_view file)
 {
-    if (!dvi_starts_with(file,
-                         "\x7f"
-                         "ELF",
-                         4))
+    if (!dvi_has_magic(file, DVI_MAGIC_ELF))
         return false;
     if (file.size < 20)
         return true; /* cut before the fields that tell; open says so */
@@ -257,17 +257,18 @@ static enum devimg_status make_section(const struct dvi_object *o, const struct 
 
 static struct names section_names(const struct dvi_object *o, uint64_t index, size_t count)
 {
+    const uint64_t index_at = dvi_elf_names_index_at(o->pointer_size == 8);
     struct names names = { .bytes = dvi_elf_nothing(o) };
     struct devimg_error found;
     if (index >= count) {
-        (void)dvi_fail(&found, DEVIMG_MALFORMED, o->file, 0,
+        (void)dvi_fail(&found, DEVIMG_MALFORMED, o->file, index_at,
                        "names of sections: in section %" PRIu64 " of %zu", index, count);
         dvi_object_damage(o, &found);
     } else if (index != 0) {
         const struct dvi_elf_header h = dvi_elf_header_at(o, (size_t)index);
         names.bytes = dvi_elf_bytes_of(o, &h);
     } else if (count > 1) {
-        (void)dvi_fail(&found, DEVIMG_UNSUPPORTED, o->file, 0,
+        (void)dvi_fail(&found, DEVIMG_UNSUPPORTED, o->file, index_at,
                        "%zu sections without names: what is found by a section's name is not seen",
                        count);
         dvi_object_damage(o, &found);

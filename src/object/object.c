@@ -214,15 +214,9 @@ const struct dvi_pointer *dvi_object_pointer_at(const struct dvi_object *o, uint
 
 const struct dvi_code_reference *dvi_object_reference_at(const struct dvi_object *o, uint64_t addr)
 {
-    size_t low = 0, high = o->reference_count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (o->references[middle].addr < addr)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < o->reference_count && o->references[low].addr == addr ? &o->references[low] : NULL;
+    const size_t i =
+        dvi_first_from_addr(o->references, o->reference_count, sizeof *o->references, addr);
+    return i < o->reference_count && o->references[i].addr == addr ? &o->references[i] : NULL;
 }
 
 /*
@@ -328,4 +322,18 @@ bool dvi_sort_by_addr(void *items, size_t count, size_t item_size)
         merge(all, left, tail, rest, item_size);
     free(spare);
     return true;
+}
+
+size_t dvi_first_from_addr(const void *items, size_t count, size_t item_size, uint64_t addr)
+{
+    const unsigned char *all = items;
+    size_t low = 0, high = count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (addr_of(all + middle * item_size) < addr)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
 }

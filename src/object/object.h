@@ -182,6 +182,8 @@ bool dvi_made_addr(uint64_t *next, uint64_t size, uint64_t align, uint64_t *addr
  * what is sorted already is left alone. Linear time. False: out of memory.
  */
 bool dvi_sort_by_addr(void *items, size_t count, size_t item_size);
+/** In items so sorted, the index of the first that is not before `addr`; `count`: all are. */
+size_t dvi_first_from_addr(const void *items, size_t count, size_t item_size, uint64_t addr);
 
 /** A member of an `ar` archive: src/object/ar.c. */
 struct dvi_ar_member {

@@ -33,7 +33,8 @@ static void print_portable(FILE *file, const struct devimg_file *of, const struc
 static void print_coverage(FILE *file, const struct devimg_file *of, const struct dvi_summary *s)
 {
     if (s->image_count == 0) {
-        fputs(", no device code", file);
+        fputs(", ", file);
+        dvi_print_nothing(file, of);
         return;
     }
     fputs(", ", file);

@@ -78,7 +78,7 @@ static void print_answer(struct dvi_output *out, const char *folder, const struc
                          uint32_t written)
 {
     if (devimg_image_count(e->file) == 0) {
-        fputs("no device code", out->file);
+        dvi_print_nothing(out->file, e->file);
     } else if (e->count == 0) {
         fputs("none of ", out->file);
         dvi_print_count(out->file, devimg_image_count(e->file), "image");

@@ -24,6 +24,8 @@ static uint64_t key_of(const struct devimg_kernel *kernel, const char *sort)
 #define DVI_KEY(name, member)    \
     if (strcmp(sort, name) == 0) \
         return kernel->member;
+    if (strcmp(sort, "scratch") == 0 && kernel->sgpr_count != DEVIMG_UNKNOWN)
+        return kernel->private_size; /* AMD: that is all of it */
     DVI_KERNEL_KEYS(DVI_KEY)
 #undef DVI_KEY
     return 0;
@@ -50,6 +52,7 @@ struct rows {
     struct row *items;
     size_t count;
     bool mangled;
+    bool amd; /* some kernel has scalar registers of its own */
 };
 
 static bool select_rows(const struct devimg_file *file, const struct dvi_kernel_view *view,
@@ -67,6 +70,7 @@ static bool select_rows(const struct devimg_file *file, const struct dvi_kernel_
             continue;
         const uint64_t key = view->sort != NULL ? key_of(kernel, view->sort) : 0;
         out->items[out->count++] = (struct row){ kernel, key, i };
+        out->amd = out->amd || kernel->sgpr_count != DEVIMG_UNKNOWN;
     }
     if (view->sort != NULL)
         qsort(out->items, out->count, sizeof *out->items,
@@ -115,6 +119,10 @@ static void kernel_rows(struct dvi_table *table, const void *data)
         sub_group_cell(table, k);
         dvi_cell_number(table, k->code_size);
         dvi_cell_number(table, k->registers);
+        if (rows->amd) {
+            dvi_cell_number(table, k->sgpr_count);
+            dvi_cell_number(table, k->agpr_count);
+        }
         dvi_cell_number(table, k->private_size);
         dvi_cell_number(table, k->spill_size);
         dvi_cell_number(table, k->slm_size);
@@ -132,7 +140,16 @@ static void print_rows(const struct dvi_output *out, const struct rows *rows)
         { "SLM", DVI_RIGHT },       { "SCRATCH", DVI_RIGHT },  { "NEEDS", DVI_LEFT },
         { "NAME", DVI_LEFT },
     };
-    dvi_table_print(out, columns, sizeof columns / sizeof *columns, kernel_rows, rows);
+    static const struct dvi_column amd[] = {
+        { "TARGET", DVI_LEFT },     { "SUB-GROUP", DVI_LEFT }, { "SIZE", DVI_RIGHT },
+        { "REGISTERS", DVI_RIGHT }, { "SGPR", DVI_RIGHT },     { "AGPR", DVI_RIGHT },
+        { "PRIVATE", DVI_RIGHT },   { "SPILL", DVI_RIGHT },    { "SLM", DVI_RIGHT },
+        { "SCRATCH", DVI_RIGHT },   { "NEEDS", DVI_LEFT },     { "NAME", DVI_LEFT },
+    };
+    if (rows->amd)
+        dvi_table_print(out, amd, sizeof amd / sizeof *amd, kernel_rows, rows);
+    else
+        dvi_table_print(out, columns, sizeof columns / sizeof *columns, kernel_rows, rows);
 }
 
 void dvi_kernels_print(struct dvi_output *out, const struct devimg_file *file,
@@ -175,7 +192,7 @@ static void print_counts(struct dvi_output *out, const struct devimg_file *file)
     uint32_t unknown = 0;
     const char *why = why_unknown(file, &unknown);
     if (devimg_image_count(file) == 0)
-        fputs("no device code", out->file);
+        dvi_print_nothing(out->file, file);
     else if (count == 0 && unknown == 0)
         fputs("no kernels", out->file);
     else if (count == 0)

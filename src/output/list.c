@@ -173,16 +173,22 @@ static bool print_kinds(FILE *file, const struct devimg_file *of, const struct d
 static bool print_answer(FILE *file, const struct devimg_file *of, const struct dvi_summary *s)
 {
     if (s->image_count == 0) {
-        fputs(!s->damaged ? "no device code"
-              : s->behind ? "no device code that devimg reads; a part is not read yet"
-                          : "no device code could be read: the file is damaged",
-              file);
+        if (!s->damaged || dvi_elsewhere(of) != NULL)
+            dvi_print_nothing(file, of);
+        else
+            fputs(s->behind ? "no device code that devimg reads; a part is not read yet"
+                            : "no device code could be read: the file is damaged",
+                  file);
         return true;
     }
     if (!print_kinds(file, of, s))
         return false;
     if (s->unregistered_count > 0 && s->unregistered_count == s->top_count)
         fputs("; none of it is registered", file);
+    if (dvi_elsewhere(of) != NULL) {
+        fputs("; more in another file: ", file);
+        dvi_escape(file, dvi_elsewhere(of));
+    }
     if (s->damaged)
         fputs(s->behind ? "; a part is not read yet" : "; a part is damaged", file);
     return true;

@@ -75,6 +75,10 @@ void dvi_json_record_head(struct dvi_json *j, const char *path, const struct dev
         devimg_record_status_name(record != NULL ? record->status : DEVIMG_RECORD_UNREADABLE));
     if (record != NULL)
         dvi_json_index(j, "descriptors", record->descriptor_count);
+    dvi_json_array(j, "elsewhere", DVI_JSON_ONE_LINE);
+    for (uint32_t i = 0; record != NULL && i < record->elsewhere_count; i++)
+        dvi_json_text(j, NULL, record->elsewhere[i]);
+    dvi_json_end(j);
 }
 
 void dvi_json_sizes(struct dvi_json *j, const char *key, uint32_t sizes)
@@ -161,6 +165,8 @@ static void image_json(struct dvi_json *j, const struct devimg_record *record, u
     extensions_json(j, image);
     dvi_json_text(j, "compile_options", image->compile_options);
     dvi_json_text(j, "note", image->note);
+    dvi_json_number(j, "bundle_offset", image->bundle_offset);
+    dvi_json_number(j, "bundle_size", image->bundle_size);
     dvi_json_end(j);
 }
 
@@ -226,6 +232,11 @@ static void kernel_json(struct dvi_json *j, const struct devimg_file *file,
     dvi_json_number(j, "slm_size", k->slm_size);
     dvi_json_number(j, "scratch_size", k->scratch_size);
     dvi_json_number(j, "barrier_count", k->barrier_count);
+    dvi_json_number(j, "sgpr_count", k->sgpr_count);
+    dvi_json_number(j, "agpr_count", k->agpr_count);
+    dvi_json_number(j, "vgpr_spill_count", k->vgpr_spill_count);
+    dvi_json_number(j, "sgpr_spill_count", k->sgpr_spill_count);
+    dvi_json_number(j, "kernarg_size", k->kernarg_size);
     if (!k->features_known && k->features == 0) {
         dvi_json_null(j, "features");
     } else {

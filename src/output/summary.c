@@ -299,6 +299,22 @@ const char *dvi_module_target(const struct devimg_file *file, const struct devim
     return NULL;
 }
 
+const char *dvi_elsewhere(const struct devimg_file *file)
+{
+    for (uint32_t r = 0; r < devimg_record_count(file); r++)
+        if (devimg_record_at(file, r)->elsewhere_count > 0)
+            return devimg_record_at(file, r)->elsewhere[0];
+    return NULL;
+}
+
+void dvi_print_nothing(FILE *out, const struct devimg_file *file)
+{
+    const char *elsewhere = dvi_elsewhere(file);
+    fputs(elsewhere != NULL ? "device code in another file: " : "no device code", out);
+    if (elsewhere != NULL)
+        dvi_escape(out, elsewhere);
+}
+
 /* Whether an earlier group has the target: the groups of one target stand in several classes. */
 static bool is_told(const struct dvi_summary *s, size_t index)
 {

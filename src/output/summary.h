@@ -63,6 +63,11 @@ bool dvi_summarize(const struct devimg_file *file, struct dvi_summary *out);
 bool dvi_summarize_offload(const struct devimg_file *file, enum devimg_offload offload,
                            struct dvi_summary *out);
 void dvi_summary_free(struct dvi_summary *summary);
+/** A file that holds device code of `file` and was not read, as one of its records names it; NULL:
+ *  there is none. */
+const char *dvi_elsewhere(const struct devimg_file *file);
+/** "no device code", or where it is: for a file of which no image was found. */
+void dvi_print_nothing(FILE *out, const struct devimg_file *file);
 /** "; the targets are dg2-g10 tgllp spir64", where images state one: what may be asked for where
  *  nothing was found. @return false: out of memory. */
 bool dvi_print_targets(FILE *out, const struct devimg_file *file);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "output/escape.h"
 #include "output/form.h"
 #include "output/sycl.h"

@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "base/text.h"
 #include "base/write.h"
 #include "output/escape.h"
 #include "output/sycl.h"

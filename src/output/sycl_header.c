@@ -4,12 +4,13 @@
  *
  * In its text, $P is the prefix of macros, $N the namespace, $T the targets, $S the sizes ("16, 32"),
  * $L the same without blanks, $C the condition on `size`, $D that on `Size`, $M that on a macro's N,
- * $R which targets refuse the sizes that only some accept.
+ * $R which targets refuse the sizes that only some accept, $A the anchor.
  *
  * Sources of what compilers do: DPC++ defines SYCL_LANGUAGE_VERSION itself, in the host pass as well,
  * and evaluates the attribute's argument in both (measured: intel/llvm 2026.2); AdaptiveCpp defines
  * __ACPP__ and its former names (its doc/macros.md). GCC, Clang and nvcc skip the arguments of an
- * attribute they do not know, but evaluate those of "aligned", which is harmless with 1.
+ * attribute they do not know, but evaluate those of "aligned", which is harmless with 1. Only on x86
+ * do names of C have a prefix (Microsoft, "Decorated names").
  */
 #include <inttypes.h>
 #include <string.h>
@@ -35,7 +36,22 @@ static const char top[] =
     "#define $P_SUB_GROUP_TARGETS \\\n    \"$t\"\n"
     "#define $P_SUB_GROUP_SIZES \"$L\"\n"
     "#define $P_SUB_GROUP_SIZE_ALLOWED(N) ($M)\n"
-    "\n"
+    "\n";
+
+/* Only where an anchor was asked for. */
+static const char ask[] =
+    "/* What includes this header is linked with the device images: they lie in an object of a\n"
+    " * library, which link.exe takes for this symbol alone (`devimg sycl anchor`). */\n"
+    "#if defined(_MSC_VER) && !defined(__SYCL_DEVICE_ONLY__) && !defined(DEVIMG_NO_ANCHOR)\n"
+    "#ifdef _M_IX86\n"
+    "#pragma comment(linker, \"/include:_$A\")\n"
+    "#else\n"
+    "#pragma comment(linker, \"/include:$A\")\n"
+    "#endif\n"
+    "#endif\n"
+    "\n";
+
+static const char rest[] =
     "#ifdef __cplusplus\n"
     "\n"
     "/* AdaptiveCpp has no such attribute: the macro is empty there. DPC++ reads it in both passes. */\n"
@@ -229,8 +245,18 @@ static void expand(FILE *file, const struct dvi_sycl_header *h, char what)
     case 'D': condition(file, h->sizes.allowed, "Size"); break;
     case 'M': condition(file, h->sizes.allowed, "(N)"); break;
     case 'R': refusals(file, h); break;
+    case 'A': fputs(h->anchor, file); break;
     default: break;
     }
+}
+
+static void print_expanded(FILE *file, const struct dvi_sycl_header *h, const char *text)
+{
+    for (const char *at = text; *at != '\0'; at++)
+        if (*at == '$')
+            expand(file, h, *++at);
+        else
+            putc(*at, file);
 }
 
 static enum devimg_status fill(FILE *file, const void *context, struct devimg_error *err)
@@ -238,11 +264,10 @@ static enum devimg_status fill(FILE *file, const void *context, struct devimg_er
     const struct dvi_sycl_header *h = context;
     (void)err;
     fputs(mark, file);
-    for (const char *at = top; *at != '\0'; at++)
-        if (*at == '$')
-            expand(file, h, *++at);
-        else
-            putc(*at, file);
+    print_expanded(file, h, top);
+    if (h->anchor != NULL)
+        print_expanded(file, h, ask);
+    print_expanded(file, h, rest);
     return DEVIMG_OK;
 }
 
@@ -257,6 +282,7 @@ static void json(struct dvi_output *out, const struct dvi_sycl_header *h, const 
     dvi_json_text(j, "schema", "devimg/1");
     dvi_json_text(j, "file", path);
     dvi_json_answer(j, "up_to_date", same);
+    dvi_json_text(j, "anchor", h->anchor);
     dvi_json_sizes(j, "sub_group_sizes", h->sizes.allowed);
     dvi_json_bool(j, "with_default", h->sizes.with_default);
     dvi_json_array(j, "targets", DVI_JSON_ONE_LINE);
@@ -304,9 +330,11 @@ static void text(const struct dvi_output *out, const struct dvi_sycl_header *h, 
     fprintf(out->file, ": sub-group sizes %s, which ",
             dvi_sizes_text(h->sizes.allowed, ", ", sizes));
     dvi_print_count(out->file, h->sizes.targets.count, "target");
-    fprintf(out->file, " accept%s%s\n",
-            h->sizes.with_default ? " (for one device or none, the default list counts too)" : "",
-            end);
+    fprintf(out->file, " accept%s",
+            h->sizes.with_default ? " (for one device or none, the default list counts too)" : "");
+    if (h->anchor != NULL)
+        fprintf(out->file, "; link.exe is told to include %s", h->anchor);
+    fprintf(out->file, "%s\n", end);
 }
 
 /* Write it to `path`, or compare it with what is there. */
@@ -341,8 +369,9 @@ enum dvi_exit dvi_output_sycl_header(struct dvi_output *out, const struct dvi_sy
     }
     if (!same) {
         dvi_escape(stderr, path);
-        fputs(": is not the header of these targets: write it anew (devimg sycl header -o)\n",
-              stderr);
+        fputs(
+            ": is not the header that these options give: write it anew (devimg sycl header -o)\n",
+            stderr);
         dvi_output_worst(out, DVI_EXIT_FINDINGS);
     }
     dvi_output_worst(out, dvi_output_close(out->file));

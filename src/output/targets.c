@@ -11,6 +11,7 @@
 struct rows {
     const struct devimg_target *const *items;
     size_t count;
+    bool amd; /* some have features that a target id sets, or members */
 };
 
 static const char *fp64_text(const struct devimg_target *t)
@@ -33,7 +34,9 @@ static void target_rows(struct dvi_table *table, const void *data)
         dvi_cell(table, fp64_text(t));
         dvi_cell(table, t->family);
         dvi_cell(table, t->aliases);
-        dvi_cell(table, t->products);
+        if (rows->amd)
+            dvi_cell(table, t->features);
+        dvi_cell(table, *t->members != 0 ? t->members : t->products);
     }
 }
 
@@ -76,6 +79,9 @@ static void target_json(struct dvi_json *j, const struct devimg_target *t)
     dvi_json_answer(j, "fp16", t->fp16);
     dvi_json_answer(j, "dpas", t->dpas);
     dvi_json_number(j, "product_family", t->product_family);
+    dvi_json_number(j, "machine", t->machine);
+    list_json(j, "features", t->features, ",");
+    list_json(j, "members", t->members, ",");
     dvi_json_text(j, "source", t->source);
     dvi_json_end(j);
 }
@@ -122,9 +128,18 @@ enum dvi_exit dvi_output_targets(struct dvi_output *out, const struct devimg_tar
         { "SUB-GROUP", DVI_LEFT }, { "FP64", DVI_LEFT },     { "FAMILY", DVI_LEFT },
         { "ALIASES", DVI_LEFT },   { "PRODUCTS", DVI_LEFT },
     };
-    const struct rows rows = { items, count };
+    static const struct dvi_column amd[] = {
+        { "NAME", DVI_LEFT },      { "IP", DVI_LEFT },       { "KIND", DVI_LEFT },
+        { "SUB-GROUP", DVI_LEFT }, { "FP64", DVI_LEFT },     { "FAMILY", DVI_LEFT },
+        { "ALIASES", DVI_LEFT },   { "FEATURES", DVI_LEFT }, { "PRODUCTS", DVI_LEFT },
+    };
+    struct rows rows = { .items = items, .count = count };
+    for (size_t i = 0; i < count; i++)
+        rows.amd = rows.amd || items[i]->machine != DEVIMG_UNKNOWN;
     if (out->json)
         targets_json(out, &rows, unknown, unknown_count);
+    else if (count > 0 && rows.amd)
+        dvi_table_print(out, amd, sizeof amd / sizeof *amd, target_rows, &rows);
     else if (count > 0)
         dvi_table_print(out, columns, sizeof columns / sizeof *columns, target_rows, &rows);
     complain_unknown(unknown, unknown_count);

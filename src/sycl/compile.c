@@ -164,11 +164,17 @@ enum devimg_status dvi_compile_words(const struct dvi_compile *compile, const st
 
 /* ---- one cell ---- */
 
+/* A cell that is not known. */
+struct waiting {
+    struct dvi_cell *cell;
+    char id[DVI_SHA256_HEX];
+};
+
 struct runner {
     struct dvi_compile *compile;
     struct dvi_cache *cache;
-    const char *folder;       /* outputs; one folder a worker in it */
-    size_t *waiting;          /* cells that are not known */
+    const char *folder; /* outputs; one folder a worker in it */
+    struct waiting *waiting;
     struct dvi_arena *arenas; /* one a worker: what stays */
     pthread_mutex_t lock;     /* of what follows */
     struct dvi_compile_progress progress;
@@ -206,16 +212,23 @@ static enum devimg_status say(struct dvi_cell *cell, const char *message, struct
     return DEVIMG_OK;
 }
 
+static enum devimg_status keep_log(struct dvi_cell *cell, const char *log, struct dvi_arena *arena,
+                                   struct devimg_error *err)
+{
+    cell->log = dvi_arena_copy(arena, log);
+    return cell->log != NULL ? DEVIMG_OK : fail_memory(err);
+}
+
 /* The verdict over a compiler that ended by itself. */
 static enum devimg_status judge(struct dvi_cell *cell, const struct dvi_cached *result,
                                 struct dvi_arena *arena, struct devimg_error *err)
 {
     cell->exit_code = result->exit_code;
     cell->milliseconds = result->milliseconds;
-    cell->log = result->log;
     cell->state = result->exit_code == 0 ? DVI_CELL_OK : DVI_CELL_FAILED;
     if (cell->state == DVI_CELL_OK)
         return DEVIMG_OK;
+    DVI_TRY(keep_log(cell, result->log, arena, err));
     DVI_TRY(dvi_diagnostics_read(result->log, arena, &cell->failures, err));
     if (cell->failures.list.count > 0)
         return DEVIMG_OK;
@@ -255,100 +268,111 @@ static uint64_t milliseconds_since(struct timespec start)
     return (uint64_t)((now.tv_sec - start.tv_sec) * 1000 + (now.tv_nsec - start.tv_nsec) / 1000000);
 }
 
-/* What a compiler left is judged, and kept when it is known what it read. */
-static enum devimg_status take_end(struct runner *r, struct dvi_cell *cell, struct dvi_arena *arena,
-                                   const struct dvi_sycl_words *words, const char *out,
-                                   const char *deps, struct timespec started,
-                                   const struct dvi_ran *ran, struct devimg_error *err)
+/* One run of a compiler. */
+struct attempt {
+    struct dvi_cell *cell;
+    const char *id;
+    const char *out, *deps; /* files that it writes */
+    struct dvi_sycl_words words;
+    struct timespec dated; /* when it began, as files are dated */
+    struct dvi_ran ran;
+    struct dvi_arena scratch;
+};
+
+/* Why a run came to no verdict of the compiler; "": it came to one; NULL: no memory. */
+static const char *no_verdict(const struct attempt *a, unsigned seconds, struct dvi_arena *arena)
 {
-    const struct dvi_compile *c = r->compile;
-    struct dvi_cached result = { .exit_code = ran->exit_code, .milliseconds = cell->milliseconds };
-    struct dvi_arena scratch = { 0 };
+    if (a->ran.timed_out)
+        return dvi_arena_format(arena, "stopped: it did not end within %u s", seconds);
+    if (a->ran.exit_code < 0)
+        return "ended by a signal: it crashed, or was killed";
+    if (a->ran.exit_code == 0 && !is_written(a->out))
+        return "exit status 0, but the compiler wrote no output";
+    return "";
+}
+
+/* Keep the result, when it is known what it came from. */
+static enum devimg_status keep(struct runner *r, struct attempt *a, const struct dvi_cached *result,
+                               struct devimg_error *err)
+{
     struct dvi_paths paths = { 0 };
-    char id[DVI_SHA256_HEX];
-    result.log = cell->log = log_of(ran, arena, &result.log_size);
-    if (result.log == NULL)
-        return fail_memory(err);
-    cell->exit_code = ran->exit_code;
-    cell->state = ran->timed_out ? DVI_CELL_TIMED_OUT : DVI_CELL_FAILED;
-    if (ran->timed_out)
-        return say(
-            cell, dvi_arena_format(arena, "stopped: it did not end within %u s", c->asked->seconds),
-            err);
-    if (ran->exit_code < 0)
-        return say(cell, dvi_arena_copy(arena, "ended by a signal: it crashed, or was killed"),
-                   err);
-    if (ran->exit_code == 0 && !is_written(out))
-        return say(cell, dvi_arena_copy(arena, "exit status 0, but the compiler wrote no output"),
-                   err);
-    enum devimg_status st = judge(cell, &result, arena, err);
-    if (st == DEVIMG_OK && !ran->cut)
-        st = dvi_compile_reads(&c->units.items[cell->unit], deps, words, &scratch, &paths, err);
+    const struct dvi_unit *unit = &r->compile->units.items[a->cell->unit];
+    const enum devimg_status st =
+        dvi_compile_reads(unit, a->deps, &a->words, &a->scratch, &paths, err);
     if (st == DEVIMG_OK && paths.list.count > 0)
-        st = id_of(c, cell, &scratch, id, err);
-    if (st == DEVIMG_OK && paths.list.count > 0)
-        dvi_cache_keep(r->cache, id, paths.list.items, paths.list.count, started, &result);
+        dvi_cache_keep(r->cache, a->id, paths.list.items, paths.list.count, a->dated, result);
     DVI_LIST_FREE(&paths.list);
-    dvi_arena_free(&scratch);
     return st;
 }
 
-static enum devimg_status add_launcher(const struct dvi_compile *c, struct dvi_sycl_words *words,
-                                       struct devimg_error *err)
+/* What a compiler left is judged, and kept. */
+static enum devimg_status take_end(struct runner *r, struct attempt *a, struct dvi_arena *arena,
+                                   struct devimg_error *err)
 {
-    for (size_t i = 0; i < c->asked->launcher_count; i++)
-        DVI_TRY(dvi_words_add(words, c->asked->launcher[i], err));
-    return DEVIMG_OK;
+    struct dvi_cell *cell = a->cell;
+    struct dvi_cached result = { .exit_code = a->ran.exit_code,
+                                 .milliseconds = cell->milliseconds };
+    result.log = log_of(&a->ran, &a->scratch, &result.log_size);
+    const char *why = no_verdict(a, r->compile->asked->seconds, arena);
+    if (result.log == NULL || why == NULL)
+        return fail_memory(err);
+    if (*why != '\0') {
+        cell->exit_code = a->ran.exit_code;
+        cell->state = a->ran.timed_out ? DVI_CELL_TIMED_OUT : DVI_CELL_FAILED;
+        DVI_TRY(keep_log(cell, result.log, arena, err));
+        return say(cell, why, err);
+    }
+    DVI_TRY(judge(cell, &result, arena, err));
+    return a->ran.cut ? DEVIMG_OK : keep(r, a, &result, err);
 }
 
-static enum devimg_status run_words(struct runner *r, struct dvi_cell *cell,
-                                    struct dvi_arena *arena, struct dvi_sycl_words *words,
-                                    const char *out, const char *deps, struct devimg_error *err)
+static enum devimg_status run_words(struct runner *r, struct attempt *a, struct dvi_arena *arena,
+                                    struct devimg_error *err)
 {
     const struct dvi_compile *c = r->compile;
-    const struct dvi_unit *unit = &c->units.items[cell->unit];
-    struct dvi_ran ran = { 0 };
+    const struct dvi_unit *unit = &c->units.items[a->cell->unit];
     struct timespec start;
-    const struct timespec dated = dvi_cache_now();
+    a->dated = dvi_cache_now();
     (void)clock_gettime(CLOCK_MONOTONIC, &start);
-    const char **end = DVI_ADD(&words->list); /* NULL */
+    const char **end = DVI_ADD(&a->words.list); /* NULL */
     if (end == NULL)
         return fail_memory(err);
     const enum devimg_status st =
-        dvi_run_in(unit->folder, words->list.items, c->asked->seconds, MOST_LOG, &ran, err);
-    words->list.count--;
+        dvi_run_in(unit->folder, a->words.list.items, c->asked->seconds, MOST_LOG, &a->ran, err);
+    a->words.list.count--;
     if (st == DEVIMG_IO && !dvi_interrupted()) { /* it cannot be started: this cell fails */
-        cell->state = DVI_CELL_FAILED;
-        return say(cell, dvi_arena_format(arena, "%s: %s", err->source, err->text), err);
+        a->cell->state = DVI_CELL_FAILED;
+        return say(a->cell, dvi_arena_format(arena, "%s: %s", err->source, err->text), err);
     }
     DVI_TRY(st);
-    cell->milliseconds = milliseconds_since(start);
-    const enum devimg_status taken = take_end(r, cell, arena, words, out, deps, dated, &ran, err);
-    dvi_ran_free(&ran);
-    return taken;
+    a->cell->milliseconds = milliseconds_since(start);
+    return take_end(r, a, arena, err);
 }
 
-static enum devimg_status run_cell(struct runner *r, struct dvi_cell *cell, struct dvi_arena *arena,
-                                   struct devimg_error *err)
+static enum devimg_status run_in(struct runner *r, struct attempt *a, const char *folder,
+                                 struct dvi_arena *arena, struct devimg_error *err)
+{
+    const struct dvi_compile_asked *asked = r->compile->asked;
+    a->out = dvi_arena_format(&a->scratch, "%s/out", folder);
+    a->deps = dvi_arena_format(&a->scratch, "%s/deps.d", folder);
+    if (a->out == NULL || a->deps == NULL)
+        return fail_memory(err);
+    DVI_TRY(dvi_words_add_some(&a->words, asked->launcher, asked->launcher_count, err));
+    DVI_TRY(dvi_compile_words(r->compile, a->cell, a->out, a->deps, &a->scratch, &a->words, err));
+    return run_words(r, a, arena, err);
+}
+
+static enum devimg_status run_cell(struct runner *r, const struct waiting *waiting,
+                                   struct dvi_arena *arena, struct devimg_error *err)
 {
     struct dvi_temporary folder = { 0 };
-    struct dvi_arena scratch = { 0 };
-    struct dvi_sycl_words words = { 0 };
+    struct attempt a = { .cell = waiting->cell, .id = waiting->id };
     enum devimg_status st = dvi_temporary_make_in(r->folder, &folder, err);
-    const char *out = NULL, *deps = NULL;
-    if (st == DEVIMG_OK) {
-        out = dvi_arena_format(&scratch, "%s/out", folder.path);
-        deps = dvi_arena_format(&scratch, "%s/deps.d", folder.path);
-        st = out != NULL && deps != NULL ? DEVIMG_OK : fail_memory(err);
-    }
     if (st == DEVIMG_OK)
-        st = add_launcher(r->compile, &words, err);
-    if (st == DEVIMG_OK)
-        st = dvi_compile_words(r->compile, cell, out, deps, &scratch, &words, err);
-    if (st == DEVIMG_OK)
-        st = run_words(r, cell, arena, &words, out, deps, err);
-    DVI_LIST_FREE(&words.list);
-    dvi_arena_free(&scratch);
+        st = run_in(r, &a, folder.path, arena, err);
+    dvi_ran_free(&a.ran);
+    DVI_LIST_FREE(&a.words.list);
+    dvi_arena_free(&a.scratch);
     const enum devimg_status removed = dvi_temporary_remove(&folder, st == DEVIMG_OK ? err : NULL);
     return st != DEVIMG_OK ? st : removed;
 }
@@ -374,47 +398,53 @@ static void report(struct runner *r, const struct dvi_cell *cell)
 static void work(void *context, size_t index, unsigned worker)
 {
     struct runner *r = context;
-    struct dvi_cell *cell = &r->compile->cells.items[r->waiting[index]];
+    const struct waiting *waiting = &r->waiting[index];
     struct devimg_error err = { 0 };
     (void)pthread_mutex_lock(&r->lock);
     const bool stop = r->status != DEVIMG_OK || dvi_interrupted();
     (void)pthread_mutex_unlock(&r->lock);
     if (stop)
         return;
-    const enum devimg_status st = run_cell(r, cell, &r->arenas[worker], &err);
+    const enum devimg_status st = run_cell(r, waiting, &r->arenas[worker], &err);
     (void)pthread_mutex_lock(&r->lock);
     if (st != DEVIMG_OK && r->status == DEVIMG_OK) {
         r->status = st;
         r->err = err;
     }
     if (st == DEVIMG_OK)
-        report(r, cell);
+        report(r, waiting->cell);
     (void)pthread_mutex_unlock(&r->lock);
 }
 
-/* What is known already, and what no compiler is there for; the others wait. */
-static enum devimg_status look_up(struct runner *r, size_t *count, struct devimg_error *err)
+/* Take the result of a cell that is known; else it waits. */
+static enum devimg_status look_up(struct runner *r, struct dvi_cell *cell, size_t *count,
+                                  struct dvi_arena *scratch, struct devimg_error *err)
 {
     struct dvi_compile *c = r->compile;
-    struct dvi_arena scratch = { 0 };
+    struct waiting *next = &r->waiting[*count];
+    struct dvi_cached known = { 0 };
+    next->cell = cell;
+    DVI_TRY(id_of(c, cell, scratch, next->id, err));
+    cell->cached = !c->asked->again && dvi_cache_find(r->cache, next->id, scratch, &known);
+    if (cell->cached)
+        return judge(cell, &known, &c->arena, err);
+    ++*count;
+    return DEVIMG_OK;
+}
+
+/* What is known already, and what no compiler is there for; the others wait. */
+static enum devimg_status look_up_all(struct runner *r, size_t *count, struct devimg_error *err)
+{
+    struct dvi_compile *c = r->compile;
     enum devimg_status st = DEVIMG_OK;
     for (size_t i = 0; i < c->cells.count && st == DEVIMG_OK; i++) {
         struct dvi_cell *cell = &c->cells.items[i];
-        struct dvi_cached known = { 0 };
-        char id[DVI_SHA256_HEX];
-        if (program_of(c, cell)->path == NULL) {
+        struct dvi_arena scratch = { 0 };
+        if (program_of(c, cell)->path == NULL)
             st = say(cell, program_of(c, cell)->problem, err);
-            continue;
-        }
-        if (!c->asked->again) {
-            st = id_of(c, cell, &scratch, id, err);
-            cell->cached = st == DEVIMG_OK && dvi_cache_find(r->cache, id, &c->arena, &known);
-            dvi_arena_free(&scratch);
-        }
-        if (cell->cached)
-            st = judge(cell, &known, &c->arena, err);
         else
-            r->waiting[(*count)++] = i;
+            st = look_up(r, cell, count, &scratch, err);
+        dvi_arena_free(&scratch);
     }
     return st;
 }
@@ -466,7 +496,7 @@ enum devimg_status dvi_compile_run(struct dvi_compile *compile, struct devimg_er
     if (st == DEVIMG_OK)
         st = dvi_compile_identify(compile, r.cache, err);
     if (st == DEVIMG_OK)
-        st = look_up(&r, &count, err);
+        st = look_up_all(&r, &count, err);
     if (st == DEVIMG_OK && count > 0)
         st = run_waiting(&r, count, err);
     if (st == DEVIMG_OK && dvi_interrupted())

@@ -66,7 +66,7 @@ struct dvi_cell {
     const char *gap; /* the policy's reason why it need not compile; NULL: it must */
     int exit_code;   /* -1: it did not end by itself */
     uint64_t milliseconds;
-    const char *log;                 /* what the compiler printed; NULL: nothing was run */
+    const char *log;                 /* of one that failed, what the compiler printed */
     struct dvi_diagnostics failures; /* of one that is not OK: at least one */
 };
 

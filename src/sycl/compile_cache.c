@@ -21,8 +21,8 @@
 #include <sys/stat.h>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "base/write.h"
-#include "check/policy.h"
 
 static const char edge_mark[] = "devimg edge 1\n";
 static const char files_mark[] = "devimg files 1\n";

@@ -12,6 +12,7 @@
 
 #include "base/names.h"
 #include "base/run.h"
+#include "base/text.h"
 #include "sycl/compile.h"
 #include "sycl/compile_cache.h"
 
@@ -194,8 +195,6 @@ static enum devimg_status add_libraries(struct identity *id, const char *beside,
 static enum devimg_status add_program(struct identity *id, const struct dvi_compiler *compiler,
                                       const char *path)
 {
-    static const char *const folders[] = { ".", "compiler", "../nvvm/bin" };
-    static const char *const backends[] = { "cicc", NULL };
     const char *real = real_path(path, id->arena);
     const char *slash = real != NULL ? strrchr(real, '/') : NULL;
     const char *beside =
@@ -203,10 +202,8 @@ static enum devimg_status add_program(struct identity *id, const struct dvi_comp
     if (beside == NULL)
         return fail_memory(id->err);
     DVI_TRY(add_bytes(id, path));
-    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
-        DVI_TRY(add_in(id, beside, folders[i], compiler->parts, add_bytes));
-    if (compiler->cuda)
-        DVI_TRY(add_in(id, beside, "../nvvm/bin", backends, add_bytes));
+    for (const char *const *folder = compiler->folders; *folder != NULL; folder++)
+        DVI_TRY(add_in(id, beside, *folder, compiler->parts, add_bytes));
     return add_libraries(id, beside, compiler->libraries);
 }
 

@@ -7,7 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "sycl/compile.h"
+#include "sycl/source_lex.h"
 
 enum { MOST_DEPS = 64 << 20, MOST_SOURCE = 64 << 20, MOST_HEADERS = 10000 };
 
@@ -72,8 +74,11 @@ static enum devimg_status read_rule(const struct dvi_unit *unit, const char *dep
                                     struct devimg_error *err)
 {
     struct dvi_view view = { 0 };
-    if (access(deps, R_OK) != 0 || dvi_read_text(deps, MOST_DEPS, arena, &view, NULL) != DEVIMG_OK)
+    if (access(deps, R_OK) != 0)
         return DEVIMG_OK;
+    const enum devimg_status st = dvi_read_text(deps, MOST_DEPS, arena, &view, err);
+    if (st != DEVIMG_OK)
+        return st == DEVIMG_NOMEM ? st : DEVIMG_OK;
     const char *text = behind_targets((const char *)view.data);
     char *room = dvi_arena_array(arena, view.size + 1, 1);
     if (room == NULL)
@@ -119,30 +124,6 @@ static enum devimg_status take_folders(struct scan *s, const char *text, struct 
     return DEVIMG_OK;
 }
 
-/* The name of an #include line, with `*quote` the mark before it; NULL: another line. `*lost`: one
- * that names no file here. */
-static const char *included(struct dvi_view line, struct dvi_arena *arena, bool *lost)
-{
-    const char *text = dvi_arena_text(arena, line);
-    if (text == NULL) {
-        *lost = true;
-        return NULL;
-    }
-    text += strspn(text, " \t");
-    if (*text++ != '#')
-        return NULL;
-    text += strspn(text, " \t");
-    if (strncmp(text, "include", 7) != 0)
-        return NULL;
-    text += 7;
-    text += strspn(text, " \t");
-    const char *end = *text == '"'   ? strchr(text + 1, '"')
-                      : *text == '<' ? strchr(text, '>')
-                                     : NULL;
-    *lost = *lost || end == NULL;
-    return end != NULL ? dvi_arena_format(arena, "%.*s", (int)(end - text - 1), text + 1) : NULL;
-}
-
 /* Every file that the name may mean is taken: beside the file, where ocloc runs, in folders of -I. */
 static enum devimg_status find_header(struct scan *s, const char *from, const char *name,
                                       struct devimg_error *err)
@@ -169,6 +150,32 @@ static enum devimg_status find_header(struct scan *s, const char *from, const ch
     return DEVIMG_OK;
 }
 
+/* The headers that one file names; a name that no text has, as behind a macro, is lost. */
+static enum devimg_status scan_file(struct scan *s, const char *path, struct devimg_error *err)
+{
+    struct dvi_view text = { 0 }, name = { 0 };
+    struct dvi_lexeme token = { 0 };
+    const enum devimg_status st = dvi_read_text(path, MOST_SOURCE, s->arena, &text, err);
+    if (st == DEVIMG_NOMEM)
+        return st;
+    s->lost = s->lost || st != DEVIMG_OK;
+    struct dvi_lexer lexer = dvi_lexer_of(text);
+    for (dvi_lex(&lexer, &token); token.kind != DVI_LEX_END && !s->lost; dvi_lex(&lexer, &token)) {
+        if (token.kind != DVI_LEX_DIRECTIVE)
+            continue;
+        dvi_lex(&lexer, &token);
+        if (!dvi_lex_is_include(&lexer, &token))
+            continue;
+        s->lost = !dvi_lex_header_name(&lexer, &name);
+        const char *header = s->lost ? "" : dvi_arena_text(s->arena, name);
+        if (header == NULL)
+            return dvi_fail_memory(err, "headers");
+        if (!s->lost)
+            DVI_TRY(find_header(s, path, header, err));
+    }
+    return DEVIMG_OK;
+}
+
 static enum devimg_status read_includes(const struct dvi_unit *unit,
                                         const struct dvi_sycl_words *words, struct dvi_arena *arena,
                                         struct dvi_paths *out, struct devimg_error *err)
@@ -177,16 +184,8 @@ static enum devimg_status read_includes(const struct dvi_unit *unit,
     enum devimg_status st = add(out, unit->path, err);
     for (size_t i = 0; i < words->list.count && st == DEVIMG_OK; i++)
         st = take_folders(&s, words->list.items[i], err);
-    for (size_t i = 0; i < out->list.count && st == DEVIMG_OK && !s.lost; i++) {
-        const char *path = out->list.items[i];
-        struct dvi_view rest = { 0 }, line = { 0 };
-        s.lost = dvi_read_text(path, MOST_SOURCE, arena, &rest, NULL) != DEVIMG_OK;
-        while (!s.lost && st == DEVIMG_OK && dvi_next_line(&rest, &line)) {
-            const char *name = included(line, arena, &s.lost);
-            if (name != NULL)
-                st = find_header(&s, path, name, err);
-        }
-    }
+    for (size_t i = 0; i < out->list.count && st == DEVIMG_OK && !s.lost; i++)
+        st = scan_file(&s, out->list.items[i], err);
     DVI_LIST_FREE(&s.folders.list);
     if (s.lost)
         out->list.count = 0;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/run.h"
+#include "base/text.h"
 #include "sycl/compile.h"
 
 static enum devimg_status fail_memory(struct devimg_error *err)
@@ -137,9 +138,14 @@ enum devimg_status dvi_compile_read_targets(struct dvi_compile *compile, struct 
                                             .narrow = compile->asked->narrow };
     DVI_TRY(gather_lists(compile, &lists, &asked.count, err));
     asked.lists = lists;
-    if (asked.narrow) /* where there is none, that is told with the compilers */
-        asked.narrow = dvi_find_program(ocloc != NULL ? ocloc : "ocloc", &compile->arena,
-                                        &asked.ocloc, NULL) == DEVIMG_OK;
+    if (asked.narrow) {
+        const enum devimg_status found =
+            dvi_find_program(ocloc != NULL ? ocloc : "ocloc", &compile->arena, &asked.ocloc, err);
+        if (found == DEVIMG_NOMEM)
+            return found;
+        asked.narrow =
+            found == DEVIMG_OK; /* where there is none, that is told with the compilers */
+    }
     DVI_TRY(dvi_sycl_targets_read(&asked, &compile->targets, err));
     const struct dvi_sycl_targets *read = &compile->targets;
     if (read->dropped.count > 0 && read->list.count + read->unknown.count == 0 &&

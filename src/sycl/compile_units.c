@@ -4,6 +4,7 @@
  * code, and sources by themselves.
  * Source: https://ninja-build.org/manual.html, "Extra tools", compdb.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -11,6 +12,7 @@
 
 #include "base/glob.h"
 #include "base/run.h"
+#include "base/text.h"
 #include "sycl/compile.h"
 
 /* Seconds for ninja to read a build; bytes of its answer; words before the compiler: ccache, ... */
@@ -110,30 +112,23 @@ static const struct dvi_dropped of_object[] = {
 static enum devimg_status keep_words(struct reader *r, const char *const *words, size_t count,
                                      struct dvi_unit *unit, struct devimg_error *err)
 {
-    const char **kept = dvi_arena_array(&r->out->arena, count + 1, sizeof *kept);
-    if (kept == NULL)
-        return fail_memory(err);
-    for (size_t i = 0; i < count;) {
-        const size_t dropped = dvi_words_dropped(of_object, words, i, count);
-        if (dropped == 0) {
-            kept[unit->word_count] = dvi_arena_copy(&r->out->arena, words[i]);
-            if (kept[unit->word_count++] == NULL)
-                return fail_memory(err);
-        }
-        i += dropped > 0 ? dropped : 1;
+    struct dvi_sycl_words kept = { 0 };
+    enum devimg_status st = dvi_words_keep(&kept, of_object, words, count, err);
+    const char **copies = dvi_arena_array(&r->out->arena, count + 1, sizeof *copies);
+    for (size_t i = 0; i < kept.list.count && st == DEVIMG_OK && copies != NULL; i++) {
+        copies[i] = dvi_arena_copy(&r->out->arena, kept.list.items[i]);
+        st = copies[i] != NULL ? DEVIMG_OK : fail_memory(err);
     }
-    unit->words = kept;
-    return DEVIMG_OK;
+    unit->words = copies;
+    unit->word_count = kept.list.count;
+    DVI_LIST_FREE(&kept.list);
+    return copies != NULL ? st : fail_memory(err);
 }
 
 static bool says_sycl(const char *const *words, size_t count)
 {
-    bool sycl = false, compiles = false;
-    for (size_t i = 0; i < count; i++) {
-        sycl = sycl || strcmp(words[i], "-fsycl") == 0;
-        compiles = compiles || strcmp(words[i], "-c") == 0 || strcmp(words[i], "/c") == 0;
-    }
-    return sycl && compiles;
+    return dvi_words_have(words, count, "-fsycl") &&
+           (dvi_words_have(words, count, "-c") || dvi_words_have(words, count, "/c"));
 }
 
 /* Which compiler a line is of, where its name stands, and its source; NULL: of none. */
@@ -182,9 +177,10 @@ static enum devimg_status take_line(void *context, const struct dvi_compile_line
     one_command(&words, &count, &folder);
     const struct dvi_compiler *compiler = compiler_of(words, count, line->file, &at, &source);
     if (compiler == NULL) {
-        if (says_sycl(words, count) && r->foreign++ == 0)
-            r->foreign_name = dvi_arena_copy(&r->out->arena, words[0]);
-        return DEVIMG_OK;
+        if (!says_sycl(words, count) || r->foreign++ > 0)
+            return DEVIMG_OK;
+        r->foreign_name = dvi_arena_copy(&r->out->arena, words[0]);
+        return r->foreign_name != NULL ? DEVIMG_OK : fail_memory(err);
     }
     const char *base =
         line->folder != NULL ? dvi_path_in(r->here, line->folder, &r->out->arena) : r->folder;
@@ -228,12 +224,6 @@ static enum devimg_status read_ninja(struct reader *r, const char *folder, const
     return st;
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-    const size_t size = strlen(text), end_size = strlen(end);
-    return size >= end_size && strcmp(text + size - end_size, end) == 0;
-}
-
 static enum devimg_status read_build(struct reader *r, const char *build, struct devimg_error *err)
 {
     struct stat info;
@@ -248,8 +238,9 @@ static enum devimg_status read_build(struct reader *r, const char *build, struct
         r->folder = dvi_arena_format(arena, "%.*s", (int)(slash - path), path);
         if (r->folder == NULL)
             return fail_memory(err);
-        return ends_with(path, ".ninja") ? read_ninja(r, r->folder, slash + 1, err)
-                                         : dvi_compile_lines_read(path, take_line, r, err);
+        return dvi_has_suffix((const char *const[]){ ".ninja", NULL }, path)
+                   ? read_ninja(r, r->folder, slash + 1, err)
+                   : dvi_compile_lines_read(path, take_line, r, err);
     }
     r->folder = path;
     const char *commands = dvi_path_in(path, "compile_commands.json", arena);
@@ -294,6 +285,8 @@ enum devimg_status dvi_compile_read_units(struct dvi_compile *compile, struct de
     const struct dvi_compile_asked *asked = compile->asked;
     char *here = realpath(".", NULL);
     struct reader r = { .out = compile };
+    if (here == NULL && errno == ENOMEM)
+        return fail_memory(err);
     if (here == NULL)
         return dvi_fail_plain(err, DEVIMG_IO, ".", "the folder is not there any more");
     r.here = r.folder = dvi_arena_copy(&compile->arena, here);
@@ -304,10 +297,12 @@ enum devimg_status dvi_compile_read_units(struct dvi_compile *compile, struct de
         DVI_TRY(read_build(&r, asked->build, err));
     for (size_t i = 0; i < asked->source_count; i++)
         DVI_TRY(add_source(&r, asked->sources[i], err));
-    compile->work = asked->work != NULL ? dvi_path_in(r.here, asked->work, &compile->arena)
-                    : asked->build != NULL
-                        ? dvi_path_in(r.folder, "devimg-compile", &compile->arena)
-                        : NULL;
+    if (asked->work != NULL)
+        compile->work = dvi_path_in(r.here, asked->work, &compile->arena);
+    else if (asked->build != NULL)
+        compile->work = dvi_path_in(r.folder, "devimg-compile", &compile->arena);
+    if (compile->work == NULL && (asked->work != NULL || asked->build != NULL))
+        return fail_memory(err);
     if (r.foreign > 0)
         DVI_TRY(dvi_compile_warn(compile,
                                  dvi_arena_format(&compile->arena,

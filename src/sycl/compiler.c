@@ -51,6 +51,30 @@ enum devimg_status dvi_words_add_all(struct dvi_sycl_words *words, const char *c
     return DEVIMG_OK;
 }
 
+enum devimg_status dvi_words_add_some(struct dvi_sycl_words *words, const char *const *list,
+                                      size_t count, struct devimg_error *err)
+{
+    for (size_t i = 0; i < count; i++)
+        DVI_TRY(dvi_words_add(words, list[i], err));
+    return DEVIMG_OK;
+}
+
+bool dvi_words_have(const char *const *words, size_t count, const char *word)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(words[i], word) == 0)
+            return true;
+    return false;
+}
+
+const char *dvi_words_source(const char *const *words, size_t count, const char *const *suffixes)
+{
+    for (size_t i = count; i > 0; i--)
+        if (words[i - 1][0] != '-' && dvi_has_suffix(suffixes, words[i - 1]))
+            return words[i - 1];
+    return NULL;
+}
+
 size_t dvi_words_dropped(const struct dvi_dropped *list, const char *const *words, size_t at,
                          size_t count)
 {
@@ -63,4 +87,16 @@ size_t dvi_words_dropped(const struct dvi_dropped *list, const char *const *word
             return 1;
     }
     return 0;
+}
+
+enum devimg_status dvi_words_keep(struct dvi_sycl_words *out, const struct dvi_dropped *list,
+                                  const char *const *words, size_t count, struct devimg_error *err)
+{
+    for (size_t i = 0; i < count;) {
+        const size_t dropped = dvi_words_dropped(list, words, i, count);
+        if (dropped == 0)
+            DVI_TRY(dvi_words_add(out, words[i], err));
+        i += dropped > 0 ? dropped : 1;
+    }
+    return DEVIMG_OK;
 }

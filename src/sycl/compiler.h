@@ -65,7 +65,8 @@ struct dvi_compiler {
                                                struct devimg_error *err);
     enum dvi_reads (*reads)(const struct dvi_unit *unit);
     const char *needs;              /* a program in PATH that it cannot do without; NULL: none */
-    const char *const *parts;       /* globs of files beside the program that decide what it does */
+    const char *const *folders;     /* from that of the program on, where its parts are */
+    const char *const *parts;       /* globs of files there that decide what it does */
     const char *const *libraries;   /* globs of libraries that decide it */
     const char *const *environment; /* globs of variables that it reads */
     const char *remedy;             /* where there is none */
@@ -88,6 +89,14 @@ DEVIMG_CHECKED enum devimg_status dvi_words_add_all(struct dvi_sycl_words *words
                                                     const char *const *list,
                                                     struct devimg_error *err);
 
+/** Words by their number. */
+DEVIMG_CHECKED enum devimg_status dvi_words_add_some(struct dvi_sycl_words *words,
+                                                     const char *const *list, size_t count,
+                                                     struct devimg_error *err);
+bool dvi_words_have(const char *const *words, size_t count, const char *word);
+/** The last word that is a path with one of the suffixes; NULL: none is. */
+const char *dvi_words_source(const char *const *words, size_t count, const char *const *suffixes);
+
 /** An option of a build that does not go into a compile for another target. */
 struct dvi_dropped {
     const char *option; /* NULL ends the list */
@@ -97,5 +106,10 @@ struct dvi_dropped {
 /** How many words from words[at] on are dropped; 0: it stays. */
 size_t dvi_words_dropped(const struct dvi_dropped *list, const char *const *words, size_t at,
                          size_t count);
+/** Add those of the words that stay. */
+DEVIMG_CHECKED enum devimg_status dvi_words_keep(struct dvi_sycl_words *out,
+                                                 const struct dvi_dropped *list,
+                                                 const char *const *words, size_t count,
+                                                 struct devimg_error *err);
 
 #endif

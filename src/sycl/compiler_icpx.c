@@ -7,12 +7,12 @@
 #include <string.h>
 
 #include "base/glob.h"
-#include "check/policy.h"
 #include "sycl/compiler.h"
 
 static const char *const programs[] = { "icpx",      "icx",         "dpcpp", "clang++",
                                         "clang++-*", "icpx-[0-9]*", NULL };
 static const char *const suffixes[] = { ".cpp", ".cc", ".cxx", ".c++", ".C", ".CPP", NULL };
+static const char *const folders[] = { ".", "compiler", NULL };
 static const char *const parts[] = { "icpx.cfg",
                                      "clang",
                                      "clang-[0-9]*",
@@ -65,25 +65,12 @@ static const struct dvi_dropped dropped[] = {
     { NULL, DVI_DROP_WORD },
 };
 
-static bool has_word(const char *const *words, size_t count, const char *word)
-{
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(words[i], word) == 0)
-            return true;
-    return false;
-}
-
 /* A compile with -fsycl; host code is not ours. */
 static const char *source_of(const char *const *words, size_t count, const char *file)
 {
-    if (!has_word(words, count, "-fsycl") || !has_word(words, count, "-c"))
+    if (!dvi_words_have(words, count, "-fsycl") || !dvi_words_have(words, count, "-c"))
         return NULL;
-    if (file != NULL)
-        return file;
-    for (size_t i = count; i > 0; i--)
-        if (words[i - 1][0] != '-' && dvi_has_suffix(suffixes, words[i - 1]))
-            return words[i - 1];
-    return NULL;
+    return file != NULL ? file : dvi_words_source(words, count, suffixes);
 }
 
 /* The words for ocloc without the list, as they are quoted in the one word; "": nothing is left. */
@@ -154,10 +141,8 @@ static enum devimg_status make_words(const struct dvi_job *job, struct dvi_arena
     DVI_TRY(dvi_words_add(out, job->program, err));
     if (job->unit->words != NULL)
         DVI_TRY(take_build(job->unit, arena, out, err));
-    for (size_t i = 0; i < job->more_count; i++)
-        DVI_TRY(dvi_words_add(out, job->more[i], err));
-    for (size_t i = 0; i < target->list.count; i++)
-        DVI_TRY(dvi_words_add(out, target->list.items[i], err));
+    DVI_TRY(dvi_words_add_some(out, job->more, job->more_count, err));
+    DVI_TRY(dvi_words_add_some(out, target->list.items, target->list.count, err));
     DVI_TRY(dvi_words_add_all(out, end, err));
     return job->unit->words != NULL ? DEVIMG_OK : dvi_words_add(out, job->unit->file, err);
 }
@@ -176,6 +161,7 @@ const struct dvi_compiler dvi_compiler_icpx = {
     .words = make_words,
     .reads = reads,
     .needs = "ocloc",
+    .folders = folders,
     .parts = parts,
     .environment = environment,
     .remedy = "install it (oneAPI) or source its setvars.sh, or name it with --icpx",

@@ -9,7 +9,8 @@
 
 static const char *const programs[] = { "nvcc", NULL };
 static const char *const suffixes[] = { ".cu", NULL };
-static const char *const parts[] = { "nvcc.profile", "cudafe++", "ptxas",
+static const char *const folders[] = { ".", "../nvvm/bin", NULL };
+static const char *const parts[] = { "nvcc.profile", "cudafe++", "cicc", "ptxas",
                                      "fatbinary",    "nvlink",   NULL };
 static const char *const environment[] = {
     "NVCC_*", "CUDA_*", "CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", NULL
@@ -63,19 +64,19 @@ static const char *const relocatable[] = { "-dc", "--device-c", NULL };
 
 static bool has_any(const char *const *words, size_t count, const char *const *list)
 {
-    for (size_t i = 0; i < count; i++)
-        for (const char *const *one = list; *one != NULL; one++)
-            if (strcmp(words[i], *one) == 0)
-                return true;
+    for (; *list != NULL; list++)
+        if (dvi_words_have(words, count, *list))
+            return true;
     return false;
 }
 
 static bool is_cuda(const char *const *words, size_t count, const char *file)
 {
     for (size_t i = 0; i + 1 < count; i++)
-        if ((strcmp(words[i], "-x") == 0 && strcmp(words[i + 1], "cu") == 0) ||
-            strcmp(words[i], "-xcu") == 0)
+        if (strcmp(words[i], "-x") == 0 && strcmp(words[i + 1], "cu") == 0)
             return true;
+    if (dvi_words_have(words, count, "-xcu"))
+        return true;
     return dvi_has_suffix(suffixes, file);
 }
 
@@ -83,9 +84,8 @@ static const char *source_of(const char *const *words, size_t count, const char 
 {
     if (!has_any(words, count, compiles))
         return NULL;
-    for (size_t i = count; i > 0 && file == NULL; i--)
-        if (words[i - 1][0] != '-' && dvi_has_suffix(suffixes, words[i - 1]))
-            file = words[i - 1];
+    if (file == NULL)
+        file = dvi_words_source(words, count, suffixes);
     return file != NULL && is_cuda(words, count, file) ? file : NULL;
 }
 
@@ -96,16 +96,10 @@ static enum devimg_status make_words(const struct dvi_job *job, struct dvi_arena
     const char *arch = dvi_arena_format(arena, "-arch=%s", job->target->name);
     const char *const end[] = { "-MD", "-MF", job->deps, "-cubin", "-o", job->out, NULL };
     DVI_TRY(dvi_words_add(out, job->program, err));
-    for (size_t i = 0; i < unit->word_count;) {
-        const size_t used = dvi_words_dropped(dropped, unit->words, i, unit->word_count);
-        if (used == 0)
-            DVI_TRY(dvi_words_add(out, unit->words[i], err));
-        i += used > 0 ? used : 1;
-    }
+    DVI_TRY(dvi_words_keep(out, dropped, unit->words, unit->word_count, err));
     if (has_any(unit->words, unit->word_count, relocatable))
         DVI_TRY(dvi_words_add(out, "-rdc=true", err));
-    for (size_t i = 0; i < job->more_count; i++)
-        DVI_TRY(dvi_words_add(out, job->more[i], err));
+    DVI_TRY(dvi_words_add_some(out, job->more, job->more_count, err));
     DVI_TRY(dvi_words_add(out, arch, err));
     DVI_TRY(dvi_words_add_all(out, end, err));
     return unit->words != NULL ? DEVIMG_OK : dvi_words_add(out, unit->file, err);
@@ -125,6 +119,7 @@ const struct dvi_compiler dvi_compiler_nvcc = {
     .source_of = source_of,
     .words = make_words,
     .reads = reads,
+    .folders = folders,
     .parts = parts,
     .environment = environment,
     .remedy = "install it (CUDA toolkit, or the package nvidia-cuda-nvcc of PyPI), or name it with "

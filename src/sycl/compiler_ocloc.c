@@ -35,10 +35,8 @@ static const char *source_of(const char *const *words, size_t count, const char 
 
 static bool is_spirv(const struct dvi_unit *unit)
 {
-    for (size_t i = 0; i < unit->word_count; i++)
-        if (strcmp(unit->words[i], "-spirv_input") == 0)
-            return true;
-    return dvi_has_suffix(spirv, unit->file);
+    return dvi_words_have(unit->words, unit->word_count, "-spirv_input") ||
+           dvi_has_suffix(spirv, unit->file);
 }
 
 static enum devimg_status make_words(const struct dvi_job *job, struct dvi_arena *arena,
@@ -52,14 +50,8 @@ static enum devimg_status make_words(const struct dvi_job *job, struct dvi_arena
     DVI_TRY(dvi_words_add_all(out, first, err));
     if (is_spirv(unit))
         DVI_TRY(dvi_words_add(out, "-spirv_input", err));
-    for (size_t i = 0; i < unit->word_count;) {
-        const size_t used = dvi_words_dropped(dropped, unit->words, i, unit->word_count);
-        if (used == 0)
-            DVI_TRY(dvi_words_add(out, unit->words[i], err));
-        i += used > 0 ? used : 1;
-    }
-    for (size_t i = 0; i < job->more_count; i++)
-        DVI_TRY(dvi_words_add(out, job->more[i], err));
+    DVI_TRY(dvi_words_keep(out, dropped, unit->words, unit->word_count, err));
+    DVI_TRY(dvi_words_add_some(out, job->more, job->more_count, err));
     return dvi_words_add_all(out, end, err);
 }
 
@@ -75,6 +67,7 @@ const struct dvi_compiler dvi_compiler_ocloc = {
     .source_of = source_of,
     .words = make_words,
     .reads = reads,
+    .folders = none,
     .parts = none,
     .libraries = libraries,
     .environment = environment,

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/run.h"
-#include "check/policy.h"
+#include "base/text.h"
 #include "sycl/entry.h"
 
 static const char native_cpu[] = "native_cpu", spir64_cpu[] = "spir64_x86_64";
@@ -66,7 +66,8 @@ static enum devimg_status add_known(struct dvi_detection *d, const char *name,
 {
     const char *entry = NULL;
     for (size_t i = 0; i < set->known.count; i++) {
-        entry = dvi_sycl_entry_of(set->known.items[i], arena);
+        if (!dvi_sycl_entry_of(set->known.items[i], arena, &entry))
+            return dvi_fail_memory(err, "targets");
         DVI_TRY(add_entry(d, entry != NULL ? entry : name, arena, err));
     }
     if (set->known.count > 1)
@@ -84,7 +85,9 @@ static enum devimg_status add_unknown(struct dvi_detection *d, const char *name,
                                       struct dvi_arena *arena, struct devimg_error *err)
 {
     const struct devimg_target *nearest = devimg_target_find(dvi_target_nearest(name));
-    const char *entry = nearest != NULL ? dvi_sycl_entry_of(nearest, arena) : NULL;
+    const char *entry = NULL;
+    if (nearest != NULL && !dvi_sycl_entry_of(nearest, arena, &entry))
+        return dvi_fail_memory(err, "targets");
     DVI_TRY(add(&d->warnings,
                 entry != NULL
                     ? dvi_arena_format(arena,

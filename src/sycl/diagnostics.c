@@ -18,15 +18,16 @@
 #include <string.h>
 
 #include "base/run.h"
-#include "check/policy.h"
+#include "base/text.h"
 
 enum { MOST_MESSAGE = 2000 };
 
 struct reader {
-    struct dvi_arena *arena;
+    struct dvi_arena *arena, lines; /* what stays; the lines of the log */
     struct dvi_diagnostics *out;
     const char *first;   /* line of the log that says something */
     const char *trailer; /* an error that only says that there were some */
+    bool may_name;       /* the next line may name the kernel of the last message */
 };
 
 /* Behind "error:", "ptxas error   :", "nvcc fatal   :" of a line; NULL: it is no error. `*before`:
@@ -63,20 +64,23 @@ static bool is_trailer(const char *message)
            strstr(message, "command failed due to signal") != NULL;
 }
 
-/* "'NAME'" at the start of `text`, behind blanks and a colon; what follows it goes to `rest`. */
-static const char *quoted(struct reader *r, const char *text, const char **rest)
+/* "'NAME'" at the start of `text`, behind blanks and a colon, into `out`, which stays NULL where
+ * there is none; what follows it goes to `rest`. NOMEM. */
+static enum devimg_status quoted(struct reader *r, const char *text, const char **out,
+                                 const char **rest, struct devimg_error *err)
 {
     text += strspn(text, ": ");
     if (*text != '\'')
-        return NULL;
+        return DEVIMG_OK;
     const char *end = strstr(text + 1, "':");
     if (end == NULL)
         end = strrchr(text + 1, '\'');
     if (end == NULL)
-        return NULL;
+        return DEVIMG_OK;
     if (rest != NULL)
         *rest = end + 1;
-    return dvi_arena_format(r->arena, "%.*s", (int)(end - text - 1), text + 1);
+    *out = dvi_arena_format(r->arena, "%.*s", (int)(end - text - 1), text + 1);
+    return *out != NULL ? DEVIMG_OK : dvi_fail_memory(err, "diagnostics");
 }
 
 static uint64_t size_in(const char *message)
@@ -111,12 +115,30 @@ static bool same_text(const char *a, const char *b)
     return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
 }
 
+/* Each once: host and device code are read apart, and a kernel may be tried in several ways. The
+ * last one goes, when it is whole and was there before. */
+static void drop_repeated(struct dvi_diagnostics *out)
+{
+    if (out->list.count == 0)
+        return;
+    const size_t last = out->list.count - 1;
+    for (size_t i = 0; i < last; i++) {
+        const struct dvi_diagnostic *a = &out->list.items[i], *b = &out->list.items[last];
+        if (!same_text(a->message, b->message) || !same_text(a->kernel, b->kernel))
+            continue;
+        out->list.count = last;
+        return;
+    }
+}
+
 static enum devimg_status add(struct reader *r, const char *kernel, const char *message,
                               struct devimg_error *err)
 {
     if (message == NULL)
         return dvi_fail_memory(err, "diagnostics");
-    if (r->out->list.count == DVI_MOST_DIAGNOSTICS)
+    drop_repeated(r->out);
+    r->may_name = r->out->list.count < DVI_MOST_DIAGNOSTICS;
+    if (!r->may_name)
         return DEVIMG_OK;
     struct dvi_diagnostic *added = DVI_ADD(&r->out->list);
     if (added == NULL)
@@ -126,11 +148,12 @@ static enum devimg_status add(struct reader *r, const char *kernel, const char *
 }
 
 /* "in kernel: 'k'", a line behind its error. */
-static void name_last(struct reader *r, const char *text)
+static enum devimg_status name_last(struct reader *r, const char *text, struct devimg_error *err)
 {
     const size_t count = r->out->list.count;
-    if (count > 0 && r->out->list.items[count - 1].kernel == NULL)
-        r->out->list.items[count - 1].kernel = quoted(r, text, NULL);
+    if (!r->may_name || count == 0 || r->out->list.items[count - 1].kernel != NULL)
+        return DEVIMG_OK;
+    return quoted(r, text, &r->out->list.items[count - 1].kernel, NULL, err);
 }
 
 static enum devimg_status take_line(struct reader *r, const char *line, struct devimg_error *err)
@@ -146,10 +169,8 @@ static enum devimg_status take_line(struct reader *r, const char *line, struct d
         return DEVIMG_OK;
     if (r->first == NULL)
         r->first = line;
-    if (starts_with(line, in_kernel)) {
-        name_last(r, line + sizeof in_kernel - 1);
-        return DEVIMG_OK;
-    }
+    if (starts_with(line, in_kernel))
+        return name_last(r, line + sizeof in_kernel - 1, err);
     const char *message = behind_error(line, &before), *kernel = NULL;
     if (message == NULL)
         return DEVIMG_OK;
@@ -159,10 +180,10 @@ static enum devimg_status take_line(struct reader *r, const char *line, struct d
     }
     const size_t place = place_size(line, before);
     if (starts_with(message, in_kernel)) {
-        kernel = quoted(r, message + sizeof in_kernel - 1, &message);
+        DVI_TRY(quoted(r, message + sizeof in_kernel - 1, &kernel, &message, err));
         message += strspn(message, ": ");
     } else if (starts_with(message, entry)) {
-        kernel = quoted(r, message + sizeof entry - 1, NULL);
+        DVI_TRY(quoted(r, message + sizeof entry - 1, &kernel, NULL, err));
     }
     return add(r, kernel,
                place > 0 ? dvi_arena_format(r->arena, "%.*s %s", (int)place, line, message)
@@ -170,34 +191,27 @@ static enum devimg_status take_line(struct reader *r, const char *line, struct d
                err);
 }
 
-/* Each once: host and device code are read apart, and a kernel may be tried in several ways. */
-static void drop_repeated(struct dvi_diagnostics *out)
+static enum devimg_status read_lines(struct reader *r, const char *log, struct devimg_error *err)
 {
-    size_t kept = 0;
-    for (size_t i = 0; i < out->list.count; i++) {
-        const struct dvi_diagnostic d = out->list.items[i];
-        bool is_new = true;
-        for (size_t k = 0; k < kept && is_new; k++)
-            is_new = !same_text(out->list.items[k].message, d.message) ||
-                     !same_text(out->list.items[k].kernel, d.kernel);
-        if (is_new)
-            out->list.items[kept++] = d;
+    struct dvi_view rest = dvi_view_of(log, strlen(log), "log"), line = { 0 };
+    while (dvi_next_line(&rest, &line)) {
+        const char *text = dvi_arena_text(&r->lines, dvi_head(line, MOST_MESSAGE));
+        if (text == NULL)
+            return dvi_fail_memory(err, "diagnostics");
+        DVI_TRY(take_line(r, text, err));
     }
-    out->list.count = kept;
+    drop_repeated(r->out);
+    const char *other = r->trailer != NULL ? r->trailer : r->first;
+    return r->out->list.count > 0 || other == NULL
+               ? DEVIMG_OK
+               : add(r, NULL, dvi_arena_copy(r->arena, other), err);
 }
 
 enum devimg_status dvi_diagnostics_read(const char *log, struct dvi_arena *arena,
                                         struct dvi_diagnostics *out, struct devimg_error *err)
 {
     struct reader r = { .arena = arena, .out = out };
-    struct dvi_view rest = dvi_view_of(log, strlen(log), "log"), line = { 0 };
-    while (dvi_next_line(&rest, &line)) {
-        const char *text = dvi_arena_text(arena, dvi_head(line, MOST_MESSAGE));
-        if (text == NULL)
-            return dvi_fail_memory(err, "diagnostics");
-        DVI_TRY(take_line(&r, text, err));
-    }
-    drop_repeated(out);
-    const char *other = r.trailer != NULL ? r.trailer : r.first;
-    return out->list.count > 0 || other == NULL ? DEVIMG_OK : add(&r, NULL, other, err);
+    const enum devimg_status st = read_lines(&r, log, err);
+    dvi_arena_free(&r.lines);
+    return st;
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "sycl/detect.h"
 
 /* --- sycl-ls --- */

@@ -30,18 +30,21 @@ static const struct form *form_of(const char *name)
     return NULL;
 }
 
-const char *dvi_sycl_entry_of(const struct devimg_target *target, struct dvi_arena *arena)
+bool dvi_sycl_entry_of(const struct devimg_target *target, struct dvi_arena *arena,
+                       const char **out)
 {
+    *out = NULL;
     if (target->ip_version == DEVIMG_UNKNOWN)
-        return NULL;
+        return true;
     const size_t start = strlen(intel_start), size = strlen(target->name);
     char *entry = dvi_arena_array(arena, start + size + 1, 1);
     if (entry == NULL)
-        return NULL;
+        return false;
     memcpy(entry, intel_start, start);
     for (size_t i = 0; i < size; i++)
         entry[start + i] = target->name[i] == '-' ? '_' : target->name[i];
-    return entry;
+    *out = entry;
+    return true;
 }
 
 bool dvi_sycl_is_plain(const char *name)

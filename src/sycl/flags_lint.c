@@ -10,8 +10,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "check/compile_lines.h"
-#include "check/policy.h"
 
 /* Words that act where device code is made: index is the bit in `link_only`. */
 static const char *const device_words[] = {

@@ -54,7 +54,9 @@ static enum devimg_status read_sizes(struct dvi_sycl_header *h, struct devimg_er
 enum devimg_status dvi_sycl_header_make(const struct dvi_sycl_header_asked *asked,
                                         struct dvi_sycl_header *out, struct devimg_error *err)
 {
-    *out = (struct dvi_sycl_header){ .prefix = asked->prefix, .space = asked->space };
+    *out = (struct dvi_sycl_header){ .prefix = asked->prefix,
+                                     .space = asked->space,
+                                     .anchor = asked->anchor };
     const struct dvi_sycl_targets_asked list = { .lists = asked->lists, .count = asked->count };
     DVI_TRY(dvi_sycl_targets_read(&list, &out->targets, err));
     out->refused = out->targets.refused;

@@ -12,6 +12,7 @@ struct dvi_sycl_header_asked {
     size_t count;
     const char *prefix; /* of macros: an identifier */
     const char *space;  /* the namespace: "a::b" */
+    const char *anchor; /* a symbol that link.exe is told to include: an identifier; NULL: none */
 };
 
 /** A size that some of the targets accept and others refuse. */
@@ -23,7 +24,7 @@ struct dvi_sycl_refused_size {
 /** Free with dvi_sycl_header_free(). */
 struct dvi_sycl_header {
     struct dvi_arena arena;
-    const char *prefix, *space;
+    const char *prefix, *space, *anchor;
     struct dvi_sycl_targets targets; /* the list; where it is refused, nothing else is known */
     struct dvi_sizes sizes;          /* what sources are held to */
     const char *names;               /* of `sizes.targets`, with commas between them */

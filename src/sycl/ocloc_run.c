@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "base/write.h"
-#include "check/policy.h"
 
 enum { MOST_VERSION = 64, MOST_VERSION_FILE = 200, MOST_FILES = 64 };
 

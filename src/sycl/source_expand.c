@@ -2,6 +2,7 @@
 /* What uses of macros require: the size may stand in a parameter, and macros in each other. */
 #include <string.h>
 
+#include "base/text.h"
 #include "sycl/source_linter.h"
 
 const struct dvi_scope *dvi_size_wrapping(const struct dvi_source *source,

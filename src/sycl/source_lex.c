@@ -415,3 +415,25 @@ bool dvi_lex_is(const struct dvi_lexer *l, const struct dvi_lexeme *token, const
     char room[DVI_LEX_ROOM];
     return token->kind == DVI_LEX_NAME && dvi_equals(dvi_lex_text(l, token, room), word);
 }
+
+bool dvi_lex_is_include(const struct dvi_lexer *l, const struct dvi_lexeme *token)
+{
+    return dvi_lex_is(l, token, "include") || dvi_lex_is(l, token, "include_next") ||
+           dvi_lex_is(l, token, "import");
+}
+
+bool dvi_lex_header_name(struct dvi_lexer *l, struct dvi_view *out)
+{
+    skip_blanks(l);
+    const uint8_t open = byte_at(l, l->at), close = open == '<' ? '>' : '"';
+    if (open != '<' && open != '"')
+        return false;
+    const struct dvi_view rest = dvi_from(l->source, l->at + 1);
+    const uint8_t *end = memchr(rest.data, close, rest.size);
+    const size_t size = end != NULL ? (size_t)(end - rest.data) : 0;
+    if (size == 0 || memchr(rest.data, '\n', size) != NULL)
+        return false;
+    l->at += size + 2;
+    *out = dvi_head(rest, size);
+    return true;
+}

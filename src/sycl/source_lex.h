@@ -59,6 +59,12 @@ struct dvi_lexer dvi_lexer_of(struct dvi_view source);
 /** The next token; END, again and again, behind the last one. */
 void dvi_lex(struct dvi_lexer *lexer, struct dvi_lexeme *out);
 
+/** A directive's name after which the name of a file stands: "include" and its like. */
+bool dvi_lex_is_include(const struct dvi_lexer *lexer, const struct dvi_lexeme *token);
+/** What stands between "" or <>, behind the name of such a directive; false: no name of a file does,
+ *  as where a macro has it. */
+bool dvi_lex_header_name(struct dvi_lexer *lexer, struct dvi_view *out);
+
 enum { DVI_LEX_ROOM = 256 };
 /** The token without its line splices: in the source, or in `room`, where a longer one is cut. */
 struct dvi_view dvi_lex_text(const struct dvi_lexer *lexer, const struct dvi_lexeme *token,

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check/policy.h"
+#include "base/text.h"
 #include "sycl/source_scanner.h"
 
 enum { NOWHERE = 1000 };

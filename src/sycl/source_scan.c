@@ -242,8 +242,8 @@ static void close_brace(struct dvi_scanner *s)
         return;
     if (around->is_lambda) {
         leave_one(s);
-    } else if (s->requires == DVI_REQUIRES_BRACES) {
-        s->requires = DVI_NO_REQUIRES;
+    } else if (s->requirement == DVI_REQUIRES_BRACES) {
+        s->requirement = DVI_NO_REQUIRES;
     } else if (!goes_on(s)) {
         leave_templates(s);
     }
@@ -309,8 +309,8 @@ static void close_paren(struct dvi_scanner *s)
         s->parens--;
     if (s->in_gnu && s->parens <= s->gnu_parens)
         s->in_gnu = false;
-    if (s->requires == DVI_REQUIRES_PARENS && s->parens == s->requires_parens)
-    s->requires = DVI_REQUIRES;
+    if (s->requirement == DVI_REQUIRES_PARENS && s->parens == s->requires_parens)
+        s->requirement = DVI_REQUIRES;
 }
 
 static void end_statement(struct dvi_scanner *s)
@@ -327,13 +327,13 @@ static void end_statement(struct dvi_scanner *s)
 /* "requires {" and "requires (...) {" are expressions, whose braces end no declaration. */
 static void follow_requires(struct dvi_scanner *s)
 {
-    if (s->requires != DVI_REQUIRES)
+    if (s->requirement != DVI_REQUIRES)
         return;
     if (dvi_lex_mark(&s->token, '(') && dvi_lex_is(&s->lexer, &s->before, "requires")) {
-        s->requires = DVI_REQUIRES_PARENS;
+        s->requirement = DVI_REQUIRES_PARENS;
         s->requires_parens = s->parens;
     } else {
-        s->requires = dvi_lex_mark(&s->token, '{') ? DVI_REQUIRES_BRACES : DVI_NO_REQUIRES;
+        s->requirement = dvi_lex_mark(&s->token, '{') ? DVI_REQUIRES_BRACES : DVI_NO_REQUIRES;
     }
 }
 
@@ -389,10 +389,7 @@ static void take_name(struct dvi_scanner *s)
         break;
     case DVI_WORD_CONST: dvi_scan_const(s); break;
     case DVI_WORD_ASSERT: dvi_scan_assert(s); break;
-    case DVI_WORD_REQUIRES:
-        s->requires
-        = DVI_REQUIRES;
-        break;
+    case DVI_WORD_REQUIRES: s->requirement = DVI_REQUIRES; break;
     case DVI_WORD_GNU_ATTRIBUTE:
         s->in_gnu = true;
         s->gnu_parens = s->parens;
@@ -477,29 +474,16 @@ static void end_conditional(struct dvi_scanner *s)
     }
 }
 
-/* The file between <> or "". */
 static void take_include(struct dvi_scanner *s)
 {
-    struct dvi_lexer *l = &s->lexer;
-    const uint8_t *data = l->source.data;
-    size_t at = l->at;
-    while (at < l->source.size && (data[at] == ' ' || data[at] == '\t'))
-        at++;
-    if (at >= l->source.size || (data[at] != '<' && data[at] != '"'))
-        return;
-    const uint8_t close = data[at] == '<' ? '>' : '"';
-    const size_t start = ++at;
-    while (at < l->source.size && data[at] != close && data[at] != '\n')
-        at++;
-    if (at >= l->source.size || data[at] != close)
+    struct dvi_view text = { 0 };
+    if (!dvi_lex_header_name(&s->lexer, &text))
         return;
     if (s->out->includes.count >= DVI_SOURCE_MOST_ITEMS) {
         dvi_scanner_fail(s, DEVIMG_LIMIT, "too many includes: the rest would not be seen");
         return;
     }
-    l->at = at + 1;
-    const char *name =
-        dvi_arena_text(&s->out->arena, dvi_head(dvi_from(l->source, start), at - start));
+    const char *name = dvi_arena_text(&s->out->arena, text);
     const char **added = name != NULL ? DVI_ADD(&s->out->includes) : NULL;
     if (added != NULL)
         *added = name;
@@ -623,7 +607,7 @@ static void take_directive(struct dvi_scanner *s)
         take_define(s);
     else if (IS("undef"))
         take_undef(s);
-    else if (IS("include") || IS("include_next") || IS("import"))
+    else if (dvi_lex_is_include(&s->lexer, &s->token))
         take_include(s);
 #undef IS
     skip_line(s);

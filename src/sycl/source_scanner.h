@@ -57,7 +57,7 @@ struct dvi_scanner {
     uint32_t brackets;   /* of lambdas and subscripts, that are open */
     uint64_t lambdas;    /* a bit each, the innermost lowest: it opens a lambda */
     bool after_lambda;   /* the ']' of a lambda was just read */
-    enum { DVI_NO_REQUIRES, DVI_REQUIRES, DVI_REQUIRES_PARENS, DVI_REQUIRES_BRACES } requires;
+    enum { DVI_NO_REQUIRES, DVI_REQUIRES, DVI_REQUIRES_PARENS, DVI_REQUIRES_BRACES } requirement;
     uint32_t requires_parens;
     size_t named_until; /* declarators up to here were read */
     struct dvi_pending pending;

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "check/policy.h"
+#include "base/text.h"
 #include "image/image.h"
 #include "sycl/entry.h"
 
@@ -112,8 +112,9 @@ static uint64_t pci_id_in(struct dvi_view text)
     return DEVIMG_UNKNOWN;
 }
 
-/* "8.6": compute capability; 0.0 where the backend does not tell it. */
-static const char *cuda_entry(struct dvi_view word, struct dvi_arena *arena)
+/* "8.6": compute capability; 0.0 where the backend does not tell it: then there is no entry. False
+ * here and below: no memory. */
+static bool cuda_entry(struct dvi_view word, struct dvi_arena *arena, const char **out)
 {
     size_t at = 0;
     const struct dvi_view major = take_word(word, &at);
@@ -122,8 +123,9 @@ static const char *cuda_entry(struct dvi_view word, struct dvi_arena *arena)
     uint64_t one = 0, two = 0;
     if (!has_dot || at != word.size || !dvi_decimal(major, &one) || !dvi_decimal(minor, &two) ||
         one == 0 || one > 99 || two > 9)
-        return NULL;
-    return dvi_arena_format(arena, "nvidia_gpu_sm_%" PRIu64 "%" PRIu64, one, two);
+        return true;
+    *out = dvi_arena_format(arena, "nvidia_gpu_sm_%" PRIu64 "%" PRIu64, one, two);
+    return *out != NULL;
 }
 
 /* "gfx90a", also as "gfx90a:sramecc+:xnack-" */
@@ -136,19 +138,21 @@ static bool is_gfx(struct dvi_view word)
     return digits == word.size && digits >= 6 && digits <= 8;
 }
 
-static const char *hip_entry(struct dvi_view text, struct dvi_arena *arena)
+static bool hip_entry(struct dvi_view text, struct dvi_arena *arena, const char **out)
 {
     for (size_t at = 0; at + 6 <= text.size; at++) {
         if (memcmp(text.data + at, "gfx", 3) != 0 || (at > 0 && text.data[at - 1] != ' '))
             continue;
         const struct dvi_view word = take_word(text, &at);
-        if (is_gfx(word))
-            return dvi_arena_format(arena, "amd_gpu_%.*s", (int)word.size, (const char *)word.data);
+        if (!is_gfx(word))
+            continue;
+        *out = dvi_arena_format(arena, "amd_gpu_%.*s", (int)word.size, (const char *)word.data);
+        return *out != NULL;
     }
-    return NULL;
+    return true;
 }
 
-static void read_intel(struct dvi_sycl_device *d, struct dvi_view text, struct dvi_arena *arena)
+static bool read_intel(struct dvi_sycl_device *d, struct dvi_view text, struct dvi_arena *arena)
 {
     const struct devimg_target *target = NULL;
     d->pci_id = d->pci_id == DEVIMG_UNKNOWN ? pci_id_in(text) : d->pci_id;
@@ -159,26 +163,27 @@ static void read_intel(struct dvi_sycl_device *d, struct dvi_view text, struct d
         target = dvi_target_of_ip_or_former(d->ip_version);
     if (target == NULL && d->pci_id != DEVIMG_UNKNOWN)
         target = dvi_target_of_pci_id(d->pci_id);
-    if (target != NULL)
-        d->target = dvi_sycl_entry_of(target, arena);
     if (target != NULL && d->ip_version == DEVIMG_UNKNOWN)
         d->ip_version = target->ip_version;
+    return target == NULL || dvi_sycl_entry_of(target, arena, &d->target);
 }
 
-static void read_gpu(struct dvi_sycl_device *d, struct dvi_arena *arena)
+static bool read_gpu(struct dvi_sycl_device *d, struct dvi_arena *arena)
 {
     static const char *const entries[] = { "intel_gpu_", "nvidia_gpu_", "amd_gpu_" };
     const struct dvi_view text = dvi_view_of(d->text, strlen(d->text), NULL);
+    bool kept = true;
     if (strcmp(d->backend, "cuda") == 0)
-        d->target = cuda_entry(last_word(text), arena);
+        kept = cuda_entry(last_word(text), arena, &d->target);
     else if (strcmp(d->backend, "hip") == 0)
-        d->target = hip_entry(text, arena);
+        kept = hip_entry(text, arena, &d->target);
     else
-        read_intel(d, text, arena);
+        kept = read_intel(d, text, arena);
     for (size_t i = 0; d->architecture != NULL && i < sizeof entries / sizeof entries[0]; i++)
         if (strncmp(d->architecture, entries[i], strlen(entries[i])) == 0 &&
             dvi_sycl_is_plain(d->architecture))
             d->target = d->architecture; /* as the runtime itself names it */
+    return kept;
 }
 
 /* --- the blocks of --verbose --- */
@@ -375,7 +380,7 @@ enum devimg_status dvi_sycl_ls_read(struct dvi_view text, struct dvi_arena *aren
     }
     for (size_t i = 0; kept && i < out->devices.count; i++)
         if (strcmp(out->devices.items[i].type, "gpu") == 0)
-            read_gpu(&out->devices.items[i], arena);
+            kept = read_gpu(&out->devices.items[i], arena);
     kept = kept && mark_again(out, arena);
     return kept ? DEVIMG_OK : dvi_fail_memory(err, "sycl-ls");
 }

@@ -39,7 +39,8 @@ static enum devimg_status add_default(struct dvi_sizes *sizes, struct devimg_err
 static bool is_of_several_devices(const struct dvi_sizes *sizes)
 {
     for (size_t i = 1; i < sizes->targets.count; i++)
-        if (sizes->targets.items[i]->ip_version != sizes->targets.items[0]->ip_version)
+        if (sizes->targets.items[i]->ip_version != sizes->targets.items[0]->ip_version ||
+            sizes->targets.items[i]->machine != sizes->targets.items[0]->machine)
             return true;
     return false;
 }

@@ -9,7 +9,8 @@
 
 #include "devimg.h"
 
-extern const struct devimg_target dvi_targets[]; /* in the order of the TSV files */
+extern const struct devimg_target dvi_targets[]; /* in the order of the TSV files; then the rows of
+                                                    dvi_target_ids, which `count` leaves out */
 extern const uint32_t dvi_target_count;
 
 /** A name or other spelling of a row. */
@@ -35,6 +36,12 @@ extern const struct dvi_target_number dvi_target_families[]; /* sorted: zebin pr
 extern const uint32_t dvi_target_family_count;
 extern const struct dvi_target_number dvi_target_cores[]; /* sorted: a row each product family */
 extern const uint32_t dvi_target_core_count;
+
+/** Target ids of AMD that set features: "gfx90a:sramecc+:xnack-"; sorted, `key` as `name`. */
+extern const struct dvi_target_name dvi_target_ids[];
+extern const uint32_t dvi_target_id_count;
+extern const struct dvi_target_number dvi_target_machines[]; /* sorted: EF_AMDGPU_MACH */
+extern const uint32_t dvi_target_machine_count;
 
 extern const struct dvi_target_number dvi_target_pcis[]; /* sorted: PCI device ids */
 extern const uint32_t dvi_target_pci_count;

@@ -156,6 +156,8 @@ bool dvi_target_is_of_image(const struct devimg_target *target, const struct dev
     const struct devimg_target *row = dvi_target_of_image(image);
     if (row == NULL || row == target)
         return row != NULL;
+    if (dvi_target_is_amd(row))
+        return dvi_amd_served(target, row) != 0;
     const bool whole_family = image->family_only || strcmp(row->kind, "generic") == 0;
     return whole_family
                ? same_family(row, target)
@@ -173,6 +175,11 @@ uint64_t dvi_target_former_ip(const struct devimg_target *target, size_t i)
 const struct devimg_target *dvi_target_of_product_family(uint64_t product_family)
 {
     return row_of(dvi_target_families, dvi_target_family_count, product_family);
+}
+
+const struct devimg_target *dvi_target_of_machine(uint64_t machine)
+{
+    return row_of(dvi_target_machines, dvi_target_machine_count, machine);
 }
 
 const struct devimg_target *dvi_target_of_pci_id(uint64_t pci_id)
@@ -214,6 +221,8 @@ const struct devimg_target *devimg_target_find(const char *name)
     uint64_t ip = 0;
     if (read_version(name, '.', &ip))
         return dvi_target_of_ip_or_former(ip);
+    if (strchr(name, ':') != NULL)
+        return dvi_target_of_id(name);
     const char *rest = dvi_target_spelled(name, sycl_prefix);
     return rest != NULL ? row_of_sycl(rest) : row_named(name);
 }

@@ -22,6 +22,27 @@ const struct devimg_target *dvi_target_of_product_family(uint64_t product_family
 /** The `i`th of such rows, one a product family, whose core family this is; NULL: no more. */
 const struct devimg_target *dvi_target_of_core_family(uint64_t core_family, size_t i);
 
+/** The row of an AMD processor number of e_flags, or NULL. */
+const struct devimg_target *dvi_target_of_machine(uint64_t machine);
+/** True for AMD targets with code of their own: processors, generic ones, and target ids of both. */
+bool dvi_target_is_amd(const struct devimg_target *target);
+/**
+ * The row of an AMD target id ("gfx90a:xnack-:sramecc+"), whatever the order of its features. NULL:
+ * no such processor, or one that lacks the feature, or a feature twice.
+ */
+const struct devimg_target *dvi_target_of_id(const char *id);
+/**
+ * An AMD device runs with each feature of its processor on or off: four settings, a bit each (bit 0
+ * of the bit's number: sramecc is on, bit 1: xnack is). Those that `target` stands for.
+ */
+uint32_t dvi_amd_settings(const struct devimg_target *target);
+/** Those of them under which a device of `target` runs code for `image`; 0: it does not. */
+uint32_t dvi_amd_served(const struct devimg_target *target, const struct devimg_target *image);
+enum { DVI_AMD_SETTINGS = 4, DVI_AMD_SETTING_ROOM = 24 };
+/** "sramecc-:xnack+" for a bit's number, of the features that the target has. Returns `out`. */
+const char *dvi_amd_setting_text(const struct devimg_target *target, unsigned setting,
+                                 char out[DVI_AMD_SETTING_ROOM]);
+
 /** Code for the host's CPU: "spir64_x86_64", "native_cpu", or the triple of a CPU, as OpenMP has them
  *  ("aarch64-linux-gnu"). */
 bool dvi_target_is_host(const char *name);

@@ -27,7 +27,7 @@ every_byte() {
   gcc -std=c17 -D_GNU_SOURCE -g -O1 -fsanitize=address,undefined -I"$root/include" "$root/tests/deep/damage.c" \
     -L"$asan/src" -Wl,-rpath,"$asan/src" -ldevimg -o "$work/damage" || { result 1 "the driver compiles"; return; }
   export ASAN_OPTIONS=exitcode=99 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
-  for f in "$root"/tests/data/intel/* "$root"/tests/data/offload/*; do
+  for f in "$root"/tests/data/{intel,offload,amd}/*; do
     name=$(basename "$f")
     case $name in *.md | *.sh | src) continue ;; esac
     number=$((number + 1))

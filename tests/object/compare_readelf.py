@@ -111,8 +111,9 @@ def read_symbols(path, dynamic):
         if m or line.startswith("Symbol table for image"):
             rows = tables.setdefault(m.group(1) if m else ".dynsym", [])
             continue
-        m = re.match(r" *(\d+): ([0-9a-f]{8,16}) +(\S+) (\S+) +(\S+) +(\S+) +(?:\[.*?\])? *(\S+) ?"
-                     r"(.*)$", line)
+        # "<OS specific>: 10" is how a GNU unique symbol looks in a file whose OSABI is not GNU's
+        m = re.match(r" *(\d+): ([0-9a-f]{8,16}) +(\S+) (<[^>]+>: \d+|\S+) +(<[^>]+>: \d+|\S+) "
+                     r"+(\S+) +(?:\[.*?\])? *(\S+) ?(.*)$", line)
         if m and rows is not None:
             rows.append({"value": int(m.group(2), 16), "type": m.group(4), "bind": m.group(5),
                          "ndx": m.group(7), "name": m.group(8)})

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -121,6 +122,35 @@ static void every_kernel_and_none_twice(void **state)
     check(&row);
 }
 
+/* More of them than are kept, but not more than one kind. */
+static void a_message_behind_many_equal_ones_is_seen(void **state)
+{
+    static const char same[] = "error: x\nin kernel: 'a'\n", last[] = "error: y\nin kernel: 'b'\n";
+    char log[2 * DVI_MOST_DIAGNOSTICS * (sizeof same - 1) + sizeof last] = "";
+    const struct row row = { log, { { "a", no, "x" }, { "b", no, "y" } } };
+    (void)state;
+    for (size_t i = 0; i < (size_t)2 * DVI_MOST_DIAGNOSTICS; i++)
+        strcat(log, same);
+    strcat(log, last);
+    check(&row);
+}
+
+static void the_kernel_of_a_message_past_the_limit_is_not_that_of_the_last_one(void **state)
+{
+    char log[(DVI_MOST_DIAGNOSTICS + 1) * 16 + 32] = "";
+    struct dvi_arena arena = { 0 };
+    struct dvi_diagnostics found = { 0 };
+    (void)state;
+    for (int i = 0; i <= DVI_MOST_DIAGNOSTICS; i++)
+        (void)snprintf(log + strlen(log), 16, "error: n%d\n", i);
+    strcat(log, "in kernel: 'k'\n");
+    assert_int_equal(dvi_diagnostics_read(log, &arena, &found, NULL), DEVIMG_OK);
+    assert_int_equal(found.list.count, DVI_MOST_DIAGNOSTICS);
+    assert_null(found.list.items[DVI_MOST_DIAGNOSTICS - 1].kernel);
+    DVI_LIST_FREE(&found.list);
+    dvi_arena_free(&arena);
+}
+
 static void what_is_no_error_of_any_form(void **state)
 {
     const struct row rows[] = {
@@ -143,6 +173,8 @@ int main(void)
         cmocka_unit_test(icpx_names_the_target_before_and_itself_behind),
         cmocka_unit_test(nvcc_and_ptxas),
         cmocka_unit_test(every_kernel_and_none_twice),
+        cmocka_unit_test(a_message_behind_many_equal_ones_is_seen),
+        cmocka_unit_test(the_kernel_of_a_message_past_the_limit_is_not_that_of_the_last_one),
         cmocka_unit_test(what_is_no_error_of_any_form),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

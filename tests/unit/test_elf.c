@@ -401,9 +401,10 @@ static void machine_has_its_name(void **state)
         bool wide;
         const char *name;
     } rows[] = {
-        { X86_64, true, "x86_64" }, { I386, false, "i386" },      { AARCH64, true, "aarch64" },
-        { 243, true, "riscv64" },   { 243, false, "riscv32" },    { 40, false, "arm" },
-        { 21, true, "ppc64le" },    { 258, true, "loongarch64" }, { 9999, true, NULL },
+        { X86_64, true, "x86_64" },  { I386, false, "i386" },      { AARCH64, true, "aarch64" },
+        { 243, true, "riscv64" },    { 243, false, "riscv32" },    { 40, false, "arm" },
+        { 21, true, "ppc64le" },     { 20, false, "ppcle" },       { 8, false, "mipsel" },
+        { X86_64, false, "x86_64" }, { 258, true, "loongarch64" }, { 9999, true, NULL },
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -413,6 +414,7 @@ static void machine_has_its_name(void **state)
         open_file(&x, &f);
         expect_whole(&x);
         assert_true(x.o.is_linked);
+        assert_int_equal(x.o.pointer_size, rows[i].wide ? 8 : 4);
         if (rows[i].name == NULL)
             assert_null(x.o.machine);
         else
@@ -555,6 +557,27 @@ static void name_past_its_table_is_told_once(void **state)
     assert_int_equal(x.o.sections[2].name.size, 0);
     assert_true(dvi_equals(x.o.sections[4].name, ".comment"));
     close_file(&x);
+}
+
+/* e_shstrndx may be 0: gABI, chapter 4, "ELF Header". */
+static void sections_without_names_are_not_supported(void **state)
+{
+    (void)state;
+    for (int wide = 0; wide < 2; wide++) {
+        struct file f;
+        struct opened x;
+        make_library(&f, wide != 0);
+        put(f.bytes + field(&f, 50, 62), 0, 2);
+        open_file(&x, &f);
+        expect_damage(&x, DEVIMG_UNSUPPORTED, wide != 0 ? 62 : 50,
+                      "6 sections without names: what is found by a section's name is not seen");
+        close_file(&x);
+        put(f.bytes + field(&f, 50, 62), 6, 2);
+        open_file(&x, &f);
+        expect_damage(&x, DEVIMG_MALFORMED, wide != 0 ? 62 : 50,
+                      "names of sections: in section 6 of 6");
+        close_file(&x);
+    }
 }
 
 static void section_entry_size_0_leaves_segments(void **state)
@@ -1298,6 +1321,7 @@ int main(void)
         cmocka_unit_test(address_at_section_ends_is_found_in_the_right_one),
         cmocka_unit_test(section_past_the_end_is_cut_and_the_rest_read),
         cmocka_unit_test(name_past_its_table_is_told_once),
+        cmocka_unit_test(sections_without_names_are_not_supported),
         cmocka_unit_test(section_entry_size_0_leaves_segments),
         cmocka_unit_test(million_sections_in_a_small_file_are_bounded),
         cmocka_unit_test(counts_in_section_0_are_used),

@@ -15,6 +15,8 @@
 #include <cmocka.h>
 
 #include "devimg.h"
+#include "sycl/compile.h"
+#include "sycl/sycl_ls.h"
 
 #if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__)
 #define IN_TURN 1
@@ -154,6 +156,150 @@ static void no_memory_is_no_unreadable_member(void **state)
     fail_in_turn(path);
 }
 
+/* ---- sycl ---- */
+
+enum { MOST_ANSWER = 400 };
+
+/* What a function says with all allocations, and with each failing in turn. */
+static void fail_each(enum devimg_status (*ask)(char *answer))
+{
+    char whole[MOST_ANSWER] = "", answer[MOST_ANSWER];
+    if (!IN_TURN)
+        skip();
+    assert_int_equal(ask(whole), DEVIMG_OK);
+    for (size_t n = 1;; n++) {
+        answer[0] = '\0';
+        left = n;
+        failed = false;
+        const enum devimg_status st = ask(answer);
+        left = 0;
+        if (st != DEVIMG_NOMEM && (st != DEVIMG_OK || strcmp(answer, whole) != 0))
+            fail_msg("allocation %zu: %s, %s; expected %s", n, devimg_status_name(st), answer,
+                     whole);
+        if (!failed)
+            break;
+    }
+}
+
+static void append(char *answer, const char *text)
+{
+    const size_t size = strlen(answer);
+    (void)snprintf(answer + size, MOST_ANSWER - size, "%s;", text != NULL ? text : "-");
+}
+
+static enum devimg_status ask_diagnostics(char *answer)
+{
+    static const char log[] =
+        "error: in kernel 'a': x\nerror: y\nin kernel: 'b'\nz.cl:1:2: error: w\n";
+    struct dvi_arena arena = { 0 };
+    struct dvi_diagnostics found = { 0 };
+    const enum devimg_status st = dvi_diagnostics_read(log, &arena, &found, NULL);
+    for (size_t i = 0; st == DEVIMG_OK && i < found.list.count; i++) {
+        append(answer, found.list.items[i].kernel);
+        append(answer, found.list.items[i].message);
+    }
+    DVI_LIST_FREE(&found.list);
+    dvi_arena_free(&arena);
+    return st;
+}
+
+static void no_memory_is_no_other_message(void **state)
+{
+    (void)state;
+    fail_each(ask_diagnostics);
+}
+
+static enum devimg_status ask_devices(char *answer)
+{
+    static const char text[] =
+        "[ext_oneapi_cuda:gpu:0] NVIDIA CUDA BACKEND, NVIDIA A100 8.0 [CUDA 12.2]\n"
+        "[ext_oneapi_level_zero:gpu:0] Intel(R) Level-Zero, Intel(R) Arc(TM) A770 12.55.8 [1.3.26918]\n";
+    struct dvi_arena arena = { 0 };
+    struct dvi_sycl_ls list = { 0 };
+    const enum devimg_status st =
+        dvi_sycl_ls_read(dvi_view_of(text, strlen(text), "sycl-ls"), &arena, &list, NULL);
+    for (size_t i = 0; st == DEVIMG_OK && i < list.devices.count; i++)
+        append(answer, list.devices.items[i].target);
+    dvi_sycl_ls_free(&list);
+    dvi_arena_free(&arena);
+    return st;
+}
+
+static void no_memory_is_no_device_without_a_target(void **state)
+{
+    (void)state;
+    fail_each(ask_devices);
+}
+
+static void write_text(const char *name, const char *text)
+{
+    char path[64];
+    (void)snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    fputs(text, file);
+    assert_int_equal(fclose(file), 0);
+}
+
+/* Not of a build: jansson tells some of its failures as faults of the text. */
+static enum devimg_status ask_plan(char *answer)
+{
+    static const char *const lists[] = { "pvc, sm_90", "dg2-g10" };
+    char path[64];
+    const char *const sources[] = { path };
+    (void)snprintf(path, sizeof path, "%s/a.cl", folder);
+    const struct dvi_compile_asked asked = { .sources = sources,
+                                             .source_count = 1,
+                                             .work = folder,
+                                             .lists = lists,
+                                             .list_count = 2,
+                                             .narrow = true,
+                                             .programs[DVI_COMPILER_ocloc] = "/nowhere/ocloc" };
+    struct dvi_compile compile = { 0 };
+    const enum devimg_status st = dvi_compile_plan(&asked, &compile, NULL);
+    for (size_t i = 0; st == DEVIMG_OK && i < compile.units.count; i++)
+        append(answer, compile.units.items[i].label);
+    for (size_t i = 0; st == DEVIMG_OK && i < compile.warnings.count; i++)
+        append(answer, compile.warnings.items[i]);
+    if (st == DEVIMG_OK)
+        append(answer, compile.work);
+    dvi_compile_free(&compile);
+    return st;
+}
+
+static void no_memory_is_no_other_plan(void **state)
+{
+    (void)state;
+    write_text("a.cl", "");
+    fail_each(ask_plan);
+}
+
+static enum devimg_status ask_reads(char *answer)
+{
+    char path[64];
+    (void)snprintf(path, sizeof path, "%s/a.cl", folder);
+    const struct dvi_unit unit = {
+        .path = path, .file = path, .folder = folder, .compiler = &dvi_compiler_ocloc
+    };
+    const struct dvi_sycl_words words = { 0 };
+    struct dvi_arena arena = { 0 };
+    struct dvi_paths paths = { 0 };
+    const enum devimg_status st = dvi_compile_reads(&unit, "", &words, &arena, &paths, NULL);
+    for (size_t i = 0; st == DEVIMG_OK && i < paths.list.count; i++)
+        append(answer, paths.list.items[i]);
+    DVI_LIST_FREE(&paths.list);
+    dvi_arena_free(&arena);
+    return st;
+}
+
+static void no_memory_is_no_header_that_was_not_read(void **state)
+{
+    (void)state;
+    write_text("a.cl", "#include \"a.h\"\n");
+    write_text("a.h", "int a;\n");
+    fail_each(ask_reads);
+}
+
 static int set_up(void **state)
 {
     (void)state;
@@ -174,6 +320,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_memory_is_never_damage_of_the_file),
         cmocka_unit_test(no_memory_is_no_unreadable_member),
+        cmocka_unit_test(no_memory_is_no_other_message),
+        cmocka_unit_test(no_memory_is_no_device_without_a_target),
+        cmocka_unit_test(no_memory_is_no_other_plan),
+        cmocka_unit_test(no_memory_is_no_header_that_was_not_read),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

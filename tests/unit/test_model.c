@@ -248,6 +248,7 @@ static void equal_names_pair_across_descriptors(void **state)
     struct devimg_file *file = open_file(&f);
     assert_int_equal(devimg_record_count(file), 1);
     assert_int_equal(devimg_record_at(file, 0)->status, DEVIMG_RECORD_OK);
+    assert_int_equal(devimg_record_at(file, 0)->pointer_size, 8);
     assert_int_equal(devimg_record_at(file, 0)->descriptor_count, 2);
     assert_int_equal(devimg_image_count(file), 4);
     assert_int_equal(devimg_module_count(file), 2);
@@ -476,6 +477,7 @@ static void damaged_member_hides_none_of_its_neighbours(void **state)
         assert_int_equal(r->status, statuses[i]);
         assert_int_equal(r->member_count, 1);
         assert_string_equal(r->members[0], member_names[i]);
+        assert_true(r->pointer_size == DEVIMG_UNKNOWN); /* no member is an object of a host */
     }
     assert_int_equal(devimg_read_kernels(file, NULL), DEVIMG_OK);
     assert_int_equal(devimg_kernel_count(file), 2);

@@ -384,22 +384,23 @@ static void image_for_hosts_of_another_pointer_size_serves_no_target(void **stat
     struct devimg_image *image =
         &w->images[native(w, module_of(w, NULL, "k", NULL), "adl-s", DVI_IP(12, 2, 0))];
     image->pointer_size = 4;
-    w->records[0].machine = "x86_64";
+    w->records[0].pointer_size = 8;
     check_file(w);
     expect(w, "error targets pointer-size 0 - adl-s\n"
               "error targets missing-ip 0 k adl-s\n");
-    w->records[0].machine = "i386";
+    w->records[0].pointer_size = 4;
     check_file(w);
     expect(w, "");
     image->pointer_size = 8;
     check_file(w);
     expect(w, "error targets pointer-size 0 - adl-s\n"
               "error targets missing-ip 0 k adl-s\n");
-    w->records[0].machine = "x86_64";
+    w->records[0].pointer_size = 8;
     check_file(w);
     expect(w, "");
     image->pointer_size = 4;
-    w->records[0].machine = NULL; /* a loose image: what will carry it is not known */
+    w->records[0].pointer_size =
+        DEVIMG_UNKNOWN; /* a loose image: what will carry it is not known */
     check_file(w);
     expect(w, "note targets pointer-size 0 - adl-s\n");
 }
@@ -1096,6 +1097,38 @@ static void object_warns_of_bundles_and_of_bitcode_for_native_targets(void **sta
               "warning registration bitcode-dropped 0 - spir64_gen\n");
 }
 
+/* What link.exe keeps of the objects that a device link has read: S4-2, S4-9. */
+static void bitcode_left_over_beside_images_is_one_note(void **state)
+{
+    struct world *w = *state;
+    set(w, "targets", "adl-s");
+    set(w, "fallback", "spir64");
+    set(w, "compression", "required");
+    const uint32_t m = module_of(w, NULL, "k", NULL);
+    native(w, m, "adl-s", DVI_IP(12, 2, 0));
+    spirv(w, m);
+    w->records[0].linked = DEVIMG_YES;
+    struct devimg_image *last = NULL;
+    for (int i = 0; i < 2; i++) {
+        last =
+            &w->images[image_of(w, DEVIMG_NONE, DEVIMG_FORMAT_BITCODE, "spir64", DEVIMG_UNKNOWN)];
+        last->section = "__CLANG_";
+        last->bundle = "clang-bundle";
+        last->kernel_count = 0;
+        last->compression = DEVIMG_COMPRESSION_NONE;
+        last->registered = DEVIMG_MAYBE;
+    }
+    check_file(w);
+    expect(w, "note registration left-over - - -\n");
+    assert_int_equal(finding_at(w, 0)->image, 2);
+    assert_non_null(strstr(finding_at(w, 0)->message, "2 bitcode images, which no runtime reads"));
+    last->registered = DEVIMG_NO; /* nothing was made of it */
+    check_file(w);
+    expect(w, "note registration left-over - - -\n"
+              "error registration not-registered - - spir64\n"
+              "error compression stored-raw - - spir64\n");
+}
+
 static void version_that_no_table_has_is_noted_once(void **state)
 {
     struct world *w = *state;
@@ -1437,6 +1470,7 @@ int main(void)
         TEST(unneeded_gap_is_a_note_and_one_off_the_list_a_warning),
         TEST(image_that_no_descriptor_names_is_an_error),
         TEST(object_warns_of_bundles_and_of_bitcode_for_native_targets),
+        TEST(bitcode_left_over_beside_images_is_one_note),
         TEST(version_that_no_table_has_is_noted_once),
         TEST(damage_is_handed_on_as_an_error),
         TEST(setting_changes_errors_and_leaves_notes),

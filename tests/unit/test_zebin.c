@@ -500,6 +500,22 @@ static void wrong_tables_of_sections_are_refused(void **state)
     }
 }
 
+static void sections_without_names_are_not_supported(void **state)
+{
+    (void)state;
+    const struct section sections[] = { INFO };
+    for (int wide = 0; wide < 2; wide++) {
+        struct file f;
+        struct result r;
+        build(&f, wide != 0, REL, MACHINE_INTELGT, sections, 1);
+        put(&f, wide != 0 ? 62 : 50, 0, 2); /* e_shstrndx */
+        decode(&r, f.bytes, f.size);
+        assert_int_equal(r.facts_status, DEVIMG_UNSUPPORTED);
+        assert_int_equal(r.err.offset, wide != 0 ? 62 : 50);
+        release(&r);
+    }
+}
+
 static void file_cut_at_any_byte_never_reads_past_it(void **state)
 {
     (void)state;
@@ -629,6 +645,7 @@ int main(void)
         cmocka_unit_test(missing_ze_info_is_malformed),
         cmocka_unit_test(section_past_the_end_is_truncated),
         cmocka_unit_test(wrong_tables_of_sections_are_refused),
+        cmocka_unit_test(sections_without_names_are_not_supported),
         cmocka_unit_test(file_cut_at_any_byte_never_reads_past_it),
         cmocka_unit_test(names_of_any_length_take_little_time),
         cmocka_unit_test(long_kernel_name_is_refused_in_little_time),

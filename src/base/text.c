@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Small text files and the words in them: lines, fields, near words. */
+#include "base/text.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -7,8 +8,6 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "base/nearest.h"
-#include "check/policy.h"
 
 static enum devimg_status copy_text(struct dvi_view bytes, uint64_t most, const char *path,
                                     struct dvi_arena *arena, struct dvi_view *out,
@@ -100,18 +99,4 @@ const char *dvi_base_name(const char *path)
         if (*p == '/' || *p == '\\')
             base = p + 1;
     return base;
-}
-
-const char *dvi_nearest_word(const char *word, const char *const *words)
-{
-    const char *best = NULL;
-    size_t least = SIZE_MAX;
-    for (; *words != NULL; words++) {
-        const size_t d = dvi_edit_distance(word, *words);
-        if (d < least && d <= 1 + strlen(*words) / 3) {
-            least = d;
-            best = *words;
-        }
-    }
-    return best;
 }
