@@ -374,7 +374,7 @@ static enum devimg_status read_segments(struct dvi_object *o, const struct file_
         if (s.type == PT_TLS)
             elf->tls_addr = s.addr;
         if (s.type == PT_INTERP)
-            o->has_loader = true;
+            o->is_program = true;
         if (s.type == PT_DYNAMIC)
             elf->dynamic = dvi_head(dvi_from(o->file, s.offset), s.file_size);
         if (s.type != PT_LOAD)
@@ -415,6 +415,7 @@ static enum devimg_status open_elf(struct dvi_object *o, struct devimg_error *er
     elf->has_sections = elf->headers.size > 0;
     if (o->is_linked)
         DVI_TRY(read_segments(o, &h, err));
+    o->is_program = o->is_program || o->fixed_address || dvi_elf_read_dynamic(o).is_pie;
     if (elf->has_sections)
         return make_sections(o, h.names_index, err);
     o->sections = o->regions;

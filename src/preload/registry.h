@@ -5,8 +5,12 @@
 
 #include <stdint.h>
 
-/** The variable that names the descriptor to write to: "FD". */
-#define DVI_REGISTRY_FD "DEVIMG_REGISTRY_FD"
+/**
+ * The variable that names the file to append to: "DEVICE:INODE:PATH". It lies in devimg's memory, and
+ * is opened for each message: the program holds no descriptor of it, which it might close, and use
+ * the number for a file of its own. What is at PATH and has other numbers is left alone.
+ */
+#define DVI_REGISTRY_FILE "DEVIMG_REGISTRY_FILE"
 /** The files, which lie beside each other. */
 #define DVI_REGISTRY_COUNT "registry-count.so"
 #define DVI_REGISTRY_LOAD  "registry-load"

@@ -9,27 +9,21 @@
  */
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "preload/descriptor.h"
 #include "preload/registry.h"
 
 #define PUBLIC __attribute__((visibility("default")))
 
-enum {
-    VERSION_WITHOUT_MANIFEST = 3,
-    STRIDE = 96,
-    STRIDE_WITHOUT_MANIFEST = 80,
-    ENTRY_SIZE = 32,
-    NEW_ENTRY_SIZE = 56,
-    KIND_DPCPP = 4,
-    KIND_LLVM = 8,
-    MOST_NAME = 4096
-};
+enum { MOST_NAME = 4096 };
 
 typedef void register_function(void *descriptor);
 PUBLIC register_function __sycl_register_lib, __sycl_unregister_lib;
@@ -61,7 +55,7 @@ static const uint8_t *pointer_at(const uint8_t *at)
 static bool is_new_entry(const uint8_t *entry, size_t size)
 {
     static const uint8_t start[] = { 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 8, 0, 0, 0, 0, 0 };
-    return size % NEW_ENTRY_SIZE == 0 && memcmp(entry, start, sizeof start) == 0;
+    return size % DVI_NEW_ENTRY_SIZE == 0 && memcmp(entry, start, sizeof start) == 0;
 }
 
 /* Entries of a table [begin, end); UINT64_MAX: it is none. */
@@ -73,16 +67,18 @@ static uint64_t count_entries(const uint8_t *pair)
     if (begin == NULL || end < begin)
         return UINT64_MAX;
     const size_t size = (size_t)(end - begin);
-    if (size >= NEW_ENTRY_SIZE && is_new_entry(begin, size))
-        return size / NEW_ENTRY_SIZE;
-    return size % ENTRY_SIZE == 0 ? size / ENTRY_SIZE : UINT64_MAX;
+    if (size >= DVI_NEW_ENTRY_SIZE && is_new_entry(begin, size))
+        return size / DVI_NEW_ENTRY_SIZE;
+    return size % DVI_ENTRY_SIZE == 0 ? size / DVI_ENTRY_SIZE : UINT64_MAX;
 }
 
-static bool is_image(const uint8_t *image, unsigned version)
+/* All images are of one version, as the runtime reads them. */
+static uint64_t entries_of(const uint8_t *image, unsigned version)
 {
-    return u16_at(image) == version &&
-           (image[2] == KIND_DPCPP || (image[2] == KIND_LLVM && version == 3)) &&
-           u32_at(image + 4) == 0;
+    return u16_at(image) == version && dvi_image_struct_known(version, image[2]) &&
+                   u32_at(image + 4) == 0
+               ? count_entries(image + dvi_image_struct_pairs(version) + DVI_PAIR_SIZE)
+               : UINT64_MAX;
 }
 
 static void count(const uint8_t *descriptor, struct dvi_registry_message *m)
@@ -92,38 +88,48 @@ static void count(const uint8_t *descriptor, struct dvi_registry_message *m)
         return;
     const unsigned images = u16_at(descriptor + 2);
     const uint8_t *image = pointer_at(descriptor + 8);
-    const unsigned version = images > 0 && image != NULL ? u16_at(image) : 0;
-    if (images > 0 && (version < 1 || version > VERSION_WITHOUT_MANIFEST))
+    if (images > 0 && (image == NULL || !dvi_image_struct_known(u16_at(image), image[2])))
         return;
-    const bool is_short = version == VERSION_WITHOUT_MANIFEST;
+    const unsigned version = images > 0 ? u16_at(image) : 0;
     m->images = images;
     m->entries = 0;
     for (unsigned i = 0; i < images && m->entries != UINT64_MAX; i++) {
-        const uint64_t entries =
-            is_image(image, version) ? count_entries(image + (is_short ? 48 : 64)) : UINT64_MAX;
+        const uint64_t entries = entries_of(image, version);
         m->entries = entries != UINT64_MAX ? m->entries + entries : entries;
-        image += is_short ? STRIDE_WITHOUT_MANIFEST : STRIDE;
+        image += dvi_image_struct_size(version);
     }
 }
 
 /* --- telling it --- */
 
-/* Of the descriptor to write to; -1: nobody asked, as in a program that got it by mistake. */
-static int asked_fd(void)
+/* What devimg asked to be told by; -1: it did not, or is gone, or this process cannot reach it. */
+static int open_told(void)
 {
-    const char *text = getenv(DVI_REGISTRY_FD);
-    int fd = 0;
-    if (text == NULL || text[0] == '\0')
+    const char *text = getenv(DVI_REGISTRY_FILE);
+    struct stat info;
+    unsigned long long numbers[2];
+    for (size_t i = 0; i < 2; i++) {
+        char *end = NULL;
+        if (text == NULL || *text < '0' || *text > '9')
+            return -1;
+        numbers[i] = strtoull(text, &end, 10);
+        text = *end == ':' ? end + 1 : NULL;
+    }
+    if (text == NULL)
         return -1;
-    for (; *text >= '0' && *text <= '9' && fd < 1 << 20; text++)
-        fd = fd * 10 + (*text - '0');
-    return *text == '\0' ? fd : -1;
+    const int fd = open(text, O_WRONLY | O_APPEND | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0)
+        return -1;
+    if (fstat(fd, &info) == 0 && info.st_dev == numbers[0] && info.st_ino == numbers[1])
+        return fd;
+    (void)close(fd);
+    return -1;
 }
 
 static void tell(struct dvi_registry_message *m, const char *name)
 {
     uint8_t bytes[sizeof *m + MOST_NAME];
-    const int kept = errno, fd = asked_fd();
+    const int kept = errno, fd = open_told();
     const size_t size = strnlen(name, MOST_NAME);
     m->magic = DVI_REGISTRY_MAGIC;
     m->process = (uint64_t)getpid();
@@ -131,8 +137,10 @@ static void tell(struct dvi_registry_message *m, const char *name)
     memcpy(bytes, m, sizeof *m);
     memcpy(bytes + sizeof *m, name, size);
     if (fd >= 0 && write(fd, bytes, sizeof *m + size) < 0) {
-        /* the program closed it: devimg will see less than there is, as it says of itself */
+        /* no memory for it: less is told than there is, never more */
     }
+    if (fd >= 0)
+        (void)close(fd);
     errno = kept;
 }
 

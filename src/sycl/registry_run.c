@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Counting in a run: the program is started with a stand-in for __sycl_register_lib preloaded
- * (src/preload/registry_count.c), which writes what it counts to a file in memory that the program
- * inherits. A shared library is loaded by a program of devimg's. Linux, and ELF.
+ * (src/preload/registry_count.c), which appends what it counts to a file in our memory. A shared
+ * library is loaded by a program of devimg's. Linux, and ELF.
+ *
+ * What is run is not trusted: what it left is read once, when it has ended, and no more than a bound.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -22,7 +24,7 @@
 
 extern char **environ;
 
-enum { MOST_OUTPUT = 64 << 10 };
+enum { MOST_OUTPUT = 64 << 10, MOST_TOLD = 64 << 20 };
 static const char preload_variable[] = "LD_PRELOAD";
 
 /* --- our own files --- */
@@ -67,7 +69,6 @@ static enum devimg_status find_own(const char *name, struct dvi_arena *arena, co
 
 /* --- starting --- */
 
-/* A shared library: an ELF file that names no loader and has no address of its own. */
 static bool is_library(const char *path, struct dvi_arena *arena)
 {
     struct dvi_file file = { 0 };
@@ -76,8 +77,7 @@ static bool is_library(const char *path, struct dvi_arena *arena)
         return false;
     const bool is_one =
         dvi_object_open(file.bytes, arena, NULL, NULL, &object, NULL) == DEVIMG_OK &&
-        object.kind == DEVIMG_KIND_ELF && object.is_linked && !object.has_loader &&
-        !object.fixed_address;
+        object.kind == DEVIMG_KIND_ELF && object.is_linked && !object.is_program;
     dvi_file_close(&file);
     return is_one;
 }
@@ -88,23 +88,28 @@ static bool is_variable(const char *setting, const char *name)
     return strncmp(setting, name, size) == 0 && setting[size] == '=';
 }
 
-/* Our environment, with the stand-in before what is preloaded already. NULL: no memory. */
+/* Our environment, with the stand-in before what is preloaded already, and where it tells what it
+ * counts. NULL: no memory, or no such file. */
 static const char *const *environment_of(const char *stand_in, int fd, struct dvi_arena *arena)
 {
     size_t count = 0, used = 0;
+    struct stat info;
     const char *others = getenv(preload_variable);
     const bool has_others = others != NULL && others[0] != '\0';
     while (environ[count] != NULL)
         count++;
     const char **list = dvi_arena_array(arena, count + 3, sizeof *list);
-    if (list == NULL)
+    if (list == NULL || fstat(fd, &info) != 0)
         return NULL;
     for (size_t i = 0; i < count; i++)
-        if (!is_variable(environ[i], preload_variable) && !is_variable(environ[i], DVI_REGISTRY_FD))
+        if (!is_variable(environ[i], preload_variable) &&
+            !is_variable(environ[i], DVI_REGISTRY_FILE))
             list[used++] = environ[i];
     list[used] = dvi_arena_format(arena, "%s=%s%s%s", preload_variable, stand_in,
                                   has_others ? ":" : "", has_others ? others : "");
-    list[used + 1] = dvi_arena_format(arena, "%s=%d", DVI_REGISTRY_FD, fd);
+    list[used + 1] = dvi_arena_format(
+        arena, "%s=%" PRIu64 ":%" PRIu64 ":/proc/%ld/fd/%d", DVI_REGISTRY_FILE,
+        (uint64_t)info.st_dev, (uint64_t)info.st_ino, (long)getpid(), fd);
     return list[used] != NULL && list[used + 1] != NULL ? list : NULL;
 }
 
@@ -135,89 +140,92 @@ static enum devimg_status words_of(const char *const *argv, struct dvi_registry_
 
 /* --- what was told --- */
 
-/* A program while it ran: from when it started to when its process became another one. */
-struct started {
-    uint64_t process;
-    struct dvi_registered registered;
-};
-
 /* A descriptor; one that is registered again, as where a library is loaded twice, counts once. */
 struct told {
-    size_t program; /* index of its struct started */
-    const char *name;
     struct dvi_registry_message m;
+    const char *name;
+    size_t order;   /* of all that was told */
+    size_t program; /* the order of what its program told first: a process may become another one */
 };
 
 struct telling {
-    DVI_LIST(struct started) started;
     DVI_LIST(struct told) told;
+    bool started; /* some program */
+    bool broken;  /* a message is cut or none of ours, or there are too many: the rest is left out */
 };
 
-static bool take_descriptor(struct telling *t, const struct dvi_registry_message *m,
-                            const char *name)
+/* False: out of memory. */
+static bool take_all(struct telling *t, struct dvi_view v, struct dvi_arena *arena)
 {
-    size_t at = t->started.count;
-    while (at > 0 && t->started.items[at - 1].process != m->process)
-        at--;
-    if (at == 0) { /* a child that came of no start: fork() alone */
-        struct started *s = DVI_ADD(&t->started);
-        if (s == NULL)
+    uint64_t at = 0;
+    while (at < v.size && !t->broken) {
+        struct dvi_registry_message m = { 0 };
+        t->broken = v.size - at < sizeof m;
+        if (!t->broken)
+            memcpy(&m, v.data + at, sizeof m); /* what we wrote ourselves, on this machine */
+        at += sizeof m;
+        t->broken = t->broken || m.magic != DVI_REGISTRY_MAGIC || m.name_size > v.size - at;
+        if (t->broken)
+            continue;
+        const char *name = dvi_arena_text(arena, dvi_head(dvi_from(v, at), m.name_size));
+        struct told *told = DVI_ADD(&t->told);
+        if (name == NULL || told == NULL)
             return false;
-        s->process = m->process;
-        at = t->started.count;
+        *told = (struct told){ .m = m, .name = name, .order = t->told.count - 1 };
+        t->started = t->started || m.event == DVI_REGISTRY_STARTED;
+        at += m.name_size;
     }
-    struct told *told = DVI_ADD(&t->told);
-    if (told == NULL)
-        return false;
-    *told = (struct told){ at - 1, name, *m };
     return true;
 }
 
-/* All messages; false: out of memory. One that is cut, or none of ours, ends them: `*broken`. */
-static bool take_all(struct telling *t, struct dvi_view v, struct dvi_arena *arena, bool *broken)
+static int compare(uint64_t a, uint64_t b)
 {
-    struct dvi_registry_message m;
-    uint64_t at = 0;
-    while (at < v.size) {
-        if (v.size - at < sizeof m) {
-            *broken = true;
-            return true;
-        }
-        memcpy(&m, v.data + at, sizeof m); /* what we wrote ourselves, on this machine */
-        at += sizeof m;
-        if (m.magic != DVI_REGISTRY_MAGIC || m.name_size > v.size - at) {
-            *broken = true;
-            return true;
-        }
-        const char *name = dvi_arena_text(arena, dvi_head(dvi_from(v, at), m.name_size));
-        struct started *s = NULL;
-        at += m.name_size;
-        if (name == NULL || (m.event == DVI_REGISTRY_STARTED && (s = DVI_ADD(&t->started)) == NULL))
-            return false;
-        if (s != NULL)
-            s->process = m.process;
-        if (m.event == DVI_REGISTRY_REGISTERED && !take_descriptor(t, &m, name))
-            return false;
+    return (a > b) - (a < b);
+}
+
+static int by_process(const void *a, const void *b)
+{
+    const struct told *x = a, *y = b;
+    return x->m.process != y->m.process ? compare(x->m.process, y->m.process)
+                                        : compare(x->order, y->order);
+}
+
+/* Which program each is of; then only descriptors are kept. */
+static void find_programs(struct telling *t)
+{
+    size_t kept = 0, program = 0;
+    uint64_t process = 0;
+    if (t->told.count > 0)
+        qsort(t->told.items, t->told.count, sizeof *t->told.items, by_process);
+    for (size_t i = 0; i < t->told.count; i++) {
+        struct told *told = &t->told.items[i];
+        if (i == 0 || told->m.process != process || told->m.event == DVI_REGISTRY_STARTED)
+            program = told->order;
+        process = told->m.process;
+        told->program = program;
+        if (told->m.event == DVI_REGISTRY_REGISTERED)
+            t->told.items[kept++] = *told;
     }
-    return true;
+    t->told.count = kept;
 }
 
 static int by_place(const void *a, const void *b)
 {
     const struct told *x = a, *y = b;
     if (x->program != y->program)
-        return (x->program > y->program) - (x->program < y->program);
+        return compare(x->program, y->program);
     const int names = strcmp(x->name, y->name);
-    return names != 0 ? names : (x->m.place > y->m.place) - (x->m.place < y->m.place);
+    return names != 0 ? names : compare(x->m.place, y->m.place);
 }
 
-/* A row an object of one program, and its sum. */
-static bool add_rows(const struct telling *t, size_t program, struct dvi_registry *out)
+/* A row an object of the first program, and its sum. */
+static bool add_rows(const struct telling *t, struct dvi_registry *out)
 {
     struct dvi_registry_row *row = NULL;
-    for (size_t i = 0; i < t->told.count; i++) {
+    for (size_t i = 0; i < t->told.count && t->told.items[i].program == t->told.items[0].program;
+         i++) {
         const struct told *told = &t->told.items[i];
-        if (told->program != program || (i > 0 && by_place(told, told - 1) == 0))
+        if (i > 0 && by_place(told, told - 1) == 0)
             continue;
         if (row == NULL || strcmp(row->path, told->name) != 0) {
             row = DVI_ADD(&out->rows);
@@ -244,17 +252,13 @@ static bool add_rows(const struct telling *t, size_t program, struct dvi_registr
 static bool add_up(struct telling *t, struct dvi_registry_program *program,
                    struct dvi_registry *out)
 {
-    size_t first = SIZE_MAX;
-    unsigned programs = 0;
-    for (size_t i = 0; i < t->told.count; i++) {
-        first = t->told.items[i].program < first ? t->told.items[i].program : first;
-    }
-    if (t->told.count > 0)
-        qsort(t->told.items, t->told.count, sizeof *t->told.items, by_place);
-    for (size_t i = 0; i < t->told.count; i++)
-        programs += i == 0 || t->told.items[i].program != t->told.items[i - 1].program;
-    program->more = programs > 1 ? programs - 1 : 0;
-    return first == SIZE_MAX || add_rows(t, first, out);
+    find_programs(t);
+    if (t->told.count == 0)
+        return true;
+    qsort(t->told.items, t->told.count, sizeof *t->told.items, by_place);
+    for (size_t i = 1; i < t->told.count; i++)
+        program->more += t->told.items[i].program != t->told.items[i - 1].program;
+    return add_rows(t, out);
 }
 
 static void unknown(struct dvi_registry *out, const char *why, const char *todo)
@@ -264,23 +268,26 @@ static void unknown(struct dvi_registry *out, const char *why, const char *todo)
     out->todo = todo;
 }
 
-static enum devimg_status read_told(struct dvi_view bytes, struct dvi_registry_program *program,
+static enum devimg_status read_told(int fd, struct dvi_registry_program *program,
                                     struct dvi_arena *arena, struct dvi_registry *out,
                                     struct devimg_error *err)
 {
-    struct telling t = { 0 };
-    bool broken = false;
-    const bool whole = take_all(&t, bytes, arena, &broken) && add_up(&t, program, out);
-    if (t.started.count == 0)
+    struct stat info;
+    struct dvi_file file = { .bytes = dvi_view_of(NULL, 0, program->path) };
+    struct telling t = { .broken = fstat(fd, &info) != 0 || info.st_size > MOST_TOLD };
+    if (!t.broken)
+        DVI_TRY(dvi_file_open_fd(fd, program->path, true, &file, err));
+    const bool whole = take_all(&t, file.bytes, arena) && add_up(&t, program, out);
+    if (t.broken)
+        unknown(out, "something else wrote where the counts are written", NULL);
+    else if (!t.started)
         unknown(out, "the stand-in for __sycl_register_lib was not loaded",
                 "programs that are linked statically, of 32 bits, or run with other rights take "
                 "none; does it start without devimg?");
-    else if (broken)
-        unknown(out, "something else wrote where the counts are written", NULL);
     else if (out->rows.count == 0 && program->is_library && program->ended != NULL)
         unknown(out, "the library could not be loaded",
                 "its dependencies must be found: set LD_LIBRARY_PATH");
-    DVI_LIST_FREE(&t.started);
+    dvi_file_close(&file);
     DVI_LIST_FREE(&t.told);
     return whole ? DEVIMG_OK : dvi_fail_memory(err, program->path);
 }
@@ -293,7 +300,6 @@ static enum devimg_status run_it(const char *const *words, int fd, unsigned seco
 {
     const char *stand_in = NULL;
     struct dvi_ran ran = { 0 };
-    struct dvi_file told = { 0 };
     DVI_TRY(find_own(DVI_REGISTRY_COUNT, arena, &stand_in, err));
     if (strpbrk(stand_in, ": ") != NULL)
         return dvi_fail_plain(err, DEVIMG_IO, stand_in,
@@ -310,10 +316,7 @@ static enum devimg_status run_it(const char *const *words, int fd, unsigned seco
     dvi_ran_free(&ran);
     if (!well && program->ended == NULL)
         return dvi_fail_memory(err, program->path);
-    DVI_TRY(dvi_file_open_fd(fd, program->path, true, &told, err));
-    const enum devimg_status status = read_told(told.bytes, program, arena, out, err);
-    dvi_file_close(&told);
-    return status;
+    return read_told(fd, program, arena, out, err);
 }
 
 enum devimg_status dvi_registry_run(const char *const *argv, unsigned seconds,
@@ -327,15 +330,10 @@ enum devimg_status dvi_registry_run(const char *const *argv, unsigned seconds,
         return dvi_fail_memory(err, argv[0]);
     *program = (struct dvi_registry_program){ .path = argv[0], .exit_status = -1 };
     DVI_TRY(words_of(argv, program, arena, &words, err));
-    /* Without MFD_CLOEXEC: the program writes to it. Appending, so that no write covers another. */
-    const int fd = memfd_create("devimg-registry", 0);
-    if (fd < 0 || fcntl(fd, F_SETFL, O_APPEND) != 0) {
-        const int problem = errno;
-        if (fd >= 0)
-            (void)close(fd);
+    const int fd = memfd_create("devimg-registry", MFD_CLOEXEC);
+    if (fd < 0)
         return dvi_fail_plain(err, DEVIMG_IO, argv[0], "no file in memory for the counts: %s",
-                              strerror(problem));
-    }
+                              strerror(errno));
     const enum devimg_status status = run_it(words, fd, seconds, program, arena, out, err);
     (void)close(fd);
     if (status != DEVIMG_OK)
