@@ -138,19 +138,29 @@ class Registry:
         self.expect("handed over by main()", ["by-hand"], (None, None, None), 1, "registration-unknown")
         self.expect("an object", ["two.o"], (1, 2, 5))
         self.expect("no device code", [sys.executable], (0, 0, 0), 0, "no-images")
+        self.must("clang-19", "-c", "main.c", "-o", "main.o")
+        self.must("llvm-ar-19", "rcs", "none.a", "main.o", "main.o")
+        self.expect("an archive without device code", ["none.a"], (0, 0, 0), 0, "no-images")
+        self.must("llvm-ar-19", "rcs", "empty.a")
+        self.expect("an archive of nothing", ["empty.a"], (0, 0, 0), 0)
         self.expect("loose code", [self.spirv], (0, 0, 0), 1, "not-registered")
         intel = os.path.join(self.data, "intel")
         self.expect("an object before its device link", [os.path.join(intel, "obj_bundle.o")], (0, 0, 0), 1, "not-registered")
         self.expect("a library of bundle sections alone", [os.path.join(intel, "lib_sections_only.so")], (0, 0, 0), 1, "not-registered")
+        self.expect("a DLL of images alone", [os.path.join(intel, "win_aot_zstd.dll")], (0, 0, 0), 1, "not-registered")
         doc = self.expect("an archive, object by object", ["lib.a"], (2, 5, 10), 1)
         self.say([(o["member"], o["descriptors"], o["images"], o["entries"], o["present"], o["code"]) for o in doc["objects"]] ==
                  [(["two.o"], 1, 2, 5, 2, "registered"), (["three.o"], 1, 3, 5, 3, "registered"), (["lies.o"], 0, 0, 0, 1, "not-registered")],
                  "the objects of an archive", doc)
+        self.expect("a floor for an archive", ["--at-least", "11", "lib.a"], (2, 5, 10), 1)
         self.damaged()
+        status, lines = self.text("none.a")
+        self.say(status == 0 and lines == ["none.a: registers 0 entries in 0 images, 0 descriptors at start-up",
+                                           "  no SYCL device image lies in any of its 2 objects"], "none of an archive is said", lines)
         status, lines = self.text("libtwo.so")
         self.say(status == 0 and lines == ["libtwo.so: registers 5 entries in 2 images, 1 descriptor at start-up"], "the first line answers", lines)
         status, lines = self.text("liblies.so")
-        self.say(status == 1 and lines[1] == "  1 of its 1 images are handed to __sycl_register_lib by nothing" and
+        self.say(status == 1 and lines[1] == "  nothing hands 1 of its 1 images to __sycl_register_lib" and
                  "-fsycl" in lines[2], "the next ones say why, and what to do", lines)
         status, lines = self.text("by-hand")
         self.say(status == 1 and lines[0] == "by-hand: what it registers at start-up is unknown" and "--run" in lines[2], "unknown is said", lines)
@@ -186,8 +196,9 @@ class Registry:
         for args in (["--at-least", "0", "libtwo.so"], [], ["--run"], ["libtwo.so", "libboth.so"], ["--timeout", "3", "libtwo.so"]):
             status, doc, err = self.registry(*args)
             self.say(status == 2 and not doc and err.count("\n") == 1, "wrong usage: %s" % args, status, err)
-        status, doc, err = self.registry("no-such-file")
-        self.say(status == 3 and not doc and "no-such-file" in err, "a file that is not there", status, err)
+        for name in ("no-such-file", "main.c", "."):
+            status, doc, err = self.registry(name)
+            self.say(status == 3 and not doc and err.startswith("devimg: " + name) and err.count("\n") == 1, "no file to read: " + name, status, err)
 
     # --- Windows ---
 
@@ -215,7 +226,16 @@ class Registry:
         self.must(*link, "/out:good.exe", "start.obj", "foo.lib", "sycl9.lib", "crt.lib")
         self.must(*link, "/out:bad.exe", "plain.obj", "unit.obj", "foo.lib", "sycl9.lib", "crt.lib")
         self.must(*link, "/out:none.exe", "plain.obj", "foo.lib", "sycl9.lib", "crt.lib")
+        self.must(*link, "/dll", "/out:good.dll", "start.obj", "foo.lib", "sycl9.lib", "crt.lib")
         self.expect("S4-8: a program with the anchor", ["--at-least", "5", "good.exe"], (1, 2, 5))
+        self.expect("S4-8: a DLL with the anchor", ["--at-least", "5", "good.dll"], (1, 2, 5))
+        with open(self.path("good.dll"), "rb") as f:
+            whole = f.read()
+        with open(self.path("cut.dll"), "wb") as f:
+            f.write(whole[:len(whole) // 2])
+        self.expect("a DLL that is cut", ["cut.dll"], (None, None, None), 1, "damaged")
+        status, doc, err = self.registry("--run", "./good.exe")
+        self.say(status == 3 and not doc and "good.exe" in err, "a program of Windows is not started", status, err)
         self.expect("S4-2: images present, registration absent", ["bad.exe"], (0, 0, 0), 1, "not-registered")
         self.expect("S4-3: the registry is empty", ["--at-least", "1", "none.exe"], (0, 0, 0), 1, "no-images")
         status, lines = self.text("bad.exe")
@@ -245,6 +265,7 @@ class Registry:
         self.expect("a floor in a run", ["--at-least", "11", "--run", "./program"], (2, 5, 10), 1)
         self.forwarded()
         self.processes()
+        self.hostile()
         self.failures()
 
     def forwarded(self):
@@ -269,8 +290,65 @@ class Registry:
         self.write("fork.c", "#include <unistd.h>\n#include <sys/wait.h>\nint main(void) { if (fork() == 0) _exit(0); wait(0); return 0; }\n")
         self.must("clang-19", "fork.c", "two.o", "-o", "forks", "-L.", "-lsycl", "-Wl,-rpath," + self.folder)
         self.expect("a program that forks", ["--run", "./forks"], (1, 2, 5))
+        self.write("child.py", 'import subprocess\nraise SystemExit(subprocess.run(["./program"], close_fds=True).returncode)\n')
+        self.expect("a child whose parent closes what it has open", ["--run", sys.executable, "child.py"], (2, 5, 10))
+        self.closing()
         if not self.build.sanitized:  # that is preloaded into devimg as well
             self.expect("another preloaded library", ["--run", "./program"], (3, 6, 12), env=dict(self.env, LD_PRELOAD=self.path("libnew.so")))
+
+    def closing(self):
+        """A program that closes everything, and then has files of its own where something of devimg's might have been."""
+        self.write("close.c", '#include <dlfcn.h>\n#include <fcntl.h>\n#include <unistd.h>\nint main(void) {\n'
+                   'for (int fd = 3; fd < 256; fd++) close(fd);\n'
+                   'for (int fd = 3; fd < 64; fd++) if (open("mine", O_WRONLY | O_CREAT, 0644) < 0) return 9;\n'
+                   'return dlopen("./libboth.so", RTLD_LAZY) ? 0 : 8; }\n')
+        self.must("clang-19", "close.c", "-o", "closes")
+        self.expect("a program that closes everything", ["--run", "./closes"], (2, 5, 10))
+        self.say(os.path.getsize(self.path("mine")) == 0, "its files are left alone", os.path.getsize(self.path("mine")))
+        # a program that got the variable of a run that has ended, and of another file
+        with open(self.path("mine"), "rb") as f:
+            info = os.fstat(f.fileno())
+        stand_in = os.path.join(os.path.dirname(self.build.program), "registry-count.so")
+        for value in ("%d:%d:%s" % (info.st_dev, info.st_ino + 1, self.path("mine")), "%d:%d:/nowhere" % (info.st_dev, info.st_ino), "7", "", ":::",
+                      "x:1:" + self.path("mine")):
+            p = subprocess.run(["./program"], cwd=self.folder, env=dict(os.environ, LD_PRELOAD=stand_in, DEVIMG_REGISTRY_FILE=value), check=False,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            self.say(p.returncode == 0 and not p.stdout and os.path.getsize(self.path("mine")) == 0, "the stand-in alone: " + value, p)
+
+    def hostile(self):
+        """What a program writes where the counts go makes them unknown, and no more; it is of no use to write much."""
+        self.write("forge.c", r"""
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+int main(int n, char **words)
+{
+    const char *path = strchr(getenv("DEVIMG_REGISTRY_FILE"), '/');
+    const int fd = open(path, O_WRONLY | O_APPEND);
+    static uint64_t m[7 * 4096];
+    if (n < 2 || fd < 0) return 9;
+    if (!strcmp(words[1], "huge")) return ftruncate(fd, 1ll << 40) != 0;
+    if (!strcmp(words[1], "text")) return write(fd, "0123456789", 10) != 10;
+    for (int i = 0; i < 4096; i++)
+        m[7 * i] = (uint64_t)(1 + i % 2) << 32 | 0x47525644, m[7 * i + 1] = (uint64_t)i;
+    if (!strcmp(words[1], "long")) { m[6] = UINT64_MAX - 8; return write(fd, m, 56) != 56; }
+    for (int k = 0; k < 250; k++) /* 57 MB of messages, half of them starts */
+        if (write(fd, m, sizeof m) != sizeof m) return 8;
+    return 0;
+}
+""")
+        self.must("clang-19", "-O1", "forge.c", "-o", "forge")
+        for how in ("huge", "text", "long"):
+            start = time.monotonic()
+            status, doc, err = self.registry("--run", "./forge", how)
+            self.say(status == 1 and doc["entries"] is None and "something else wrote" in doc["program"]["unknown"] and time.monotonic() - start < 20,
+                     "forged: " + how, status, doc, err)
+        start = time.monotonic()
+        status, doc, err = self.registry("--run", "./forge", "many", seconds=120)
+        self.say(status in (0, 1) and doc["program"]["exit_status"] == 0 and time.monotonic() - start < 60, "forged: a million messages", status, err)
 
     def failures(self):
         self.write("fail.c", '#include <stdio.h>\nint main(void) { fputs("no GPU here\\n", stderr); return 3; }\n')
@@ -285,9 +363,11 @@ class Registry:
         self.say(status == 1 and doc["program"]["timed_out"] and doc["program"]["exit_status"] is None and doc["entries"] == 5 and
                  time.monotonic() - start < 20, "a program that hangs is stopped", status, doc, err)
         self.write("alone.c", "int main(void) { return 0; }\n")
-        self.must("clang-19", "-static", "alone.c", "-o", "alone")
-        status, doc, err = self.registry("--run", "./alone")
-        self.say(status == 1 and doc["entries"] is None and "not loaded" in doc["program"]["unknown"], "a static program is unknown", status, doc, err)
+        for form in ("-static", "-static-pie"):
+            self.must("clang-19", form, "alone.c", "-o", "alone")
+            status, doc, err = self.registry("--run", "./alone")
+            self.say(status == 1 and doc["entries"] is None and "not loaded" in doc["program"]["unknown"] and doc["program"]["exit_status"] == 0,
+                     "a program is unknown that is linked with %s" % form, status, doc, err)
         self.write("lacks.c", "extern int not_there; int *f(void) { return &not_there; }\n")
         self.must("clang-19", "-shared", "-fPIC", "lacks.c", "two.o", "-o", "liblacks.so", "-L.", "-lsycl", "-Wl,-rpath," + self.folder)
         status, doc, err = self.registry("--run", "liblacks.so")

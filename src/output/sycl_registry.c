@@ -84,7 +84,7 @@ static void number_cell(struct dvi_table *table, uint64_t number)
 /* Objects without SYCL code are not worth a row, unless all are wanted. */
 static bool is_shown(const struct dvi_output *out, const struct dvi_registry_row *row)
 {
-    return out->verbose > 0 || row->present != 0 || row->code == NULL || !row->good;
+    return out->verbose > 0 || row->present != 0 || !row->good;
 }
 
 struct table_data {
@@ -115,6 +115,14 @@ static void rows(struct dvi_table *table, const void *data)
 
 static void print_table(const struct dvi_output *out, const struct dvi_registry *registry)
 {
+    size_t shown = 0;
+    for (size_t i = 0; i < registry->rows.count; i++)
+        shown += is_shown(out, &registry->rows.items[i]);
+    if (shown == 0) {
+        fprintf(out->file, "  no SYCL device image lies in any of its %zu objects\n",
+                registry->rows.count);
+        return;
+    }
     static const struct dvi_column columns[] = {
         { "ENTRIES", DVI_RIGHT }, { "IMAGES", DVI_RIGHT }, { "DESCRIPTORS", DVI_RIGHT },
         { "STATE", DVI_LEFT },    { "OBJECT", DVI_LEFT },

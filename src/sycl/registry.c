@@ -67,9 +67,11 @@ static bool may_lack(const struct devimg_file *file, const struct devimg_record 
 {
     if (record->status == DEVIMG_RECORD_UNREADABLE)
         return true;
-    for (uint32_t i = 0; i < record->finding_count; i++)
-        if (devimg_finding_at(file, record->first_finding + i)->image == DEVIMG_NONE)
+    for (uint32_t i = 0; i < record->finding_count; i++) {
+        const struct devimg_finding *f = devimg_finding_at(file, record->first_finding + i);
+        if (f->image == DEVIMG_NONE && strcmp(f->rule, "damaged") == 0)
             return true;
+    }
     return false;
 }
 
@@ -146,8 +148,8 @@ static void explain(const struct devimg_record *record, const struct seen *seen,
                                " images wait for a device link: a plain host link drops them",
                                left, seen->present)
             : dvi_arena_format(arena,
-                               "%" PRIu64 " of its %" PRIu64
-                               " images are handed to __sycl_register_lib by nothing",
+                               "nothing hands %" PRIu64 " of its %" PRIu64
+                               " images to __sycl_register_lib",
                                left, seen->present);
 }
 

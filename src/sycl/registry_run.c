@@ -303,7 +303,8 @@ static enum devimg_status run_it(const char *const *words, int fd, unsigned seco
     DVI_TRY(find_own(DVI_REGISTRY_COUNT, arena, &stand_in, err));
     if (strpbrk(stand_in, ": ") != NULL)
         return dvi_fail_plain(err, DEVIMG_IO, stand_in,
-                              "cannot be preloaded: a blank or colon in its name");
+                              "cannot be preloaded, for a blank or colon in its path: install devimg "
+                              "elsewhere");
     const char *const *environment = environment_of(stand_in, fd, arena);
     if (environment == NULL)
         return dvi_fail_memory(err, program->path);
