@@ -94,8 +94,9 @@ const struct dvi_command dvi_command_sycl_registry = {
         "It is read, not run; no GPU and no SYCL runtime is needed.\n\n"
         "--run starts PROGRAM with its arguments (options of devimg stand before it), or loads it "
         "where it is a shared library, and counts each call of __sycl_register_lib, which is then "
-        "handed on. Linux only; nothing stands on its standard input. A program that fails, or that does not "
-        "end in time, is said and is exit status 1.",
+        "handed on. It runs with your rights: name only what you would run without devimg. Linux "
+        "only; nothing stands on its standard input, and what it prints is not shown. A program "
+        "that fails, or does not end in time, is said and is exit status 1.",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .reads_files = true,
@@ -109,6 +110,6 @@ const struct dvi_command dvi_command_sycl_registry = {
         "devimg sycl registry --at-least 21 foo.dll\tFor CI: fail when link.exe dropped the device "
         "images.\n"
         "devimg sycl registry --run libfoo.so\tLoad it, and count what really happens.\n"
-        "devimg sycl registry --run ./tests --gtest_list_tests\tThe same for a program.\n",
+        "devimg sycl registry --run ./tests --help\tThe same for a program.\n",
     .run = run,
 };

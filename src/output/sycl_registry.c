@@ -248,6 +248,7 @@ static void program_json(struct dvi_json *j, const struct dvi_registry *registry
     dvi_json_number(j, "more", p->more);
     dvi_json_text(j, "ended", p->ended);
     dvi_json_text(j, "unknown", registry->unknown);
+    dvi_json_text(j, "hint", registry->todo);
     dvi_json_end(j);
 }
 
