@@ -290,7 +290,7 @@ def json_calls():
     yield ["sycl", "anchor", "--symbol", "foo_sycl_images", "intel/lib_aot.so", "/nowhere/out.obj"]
     for name in ("lib_aot.so", "win_aot_zstd.dll", "obj_bundle.o", "lib_garbage.so", "no-such-file"):
         yield ["sycl", "registry", "--at-least", "3", "intel/" + name]
-    yield ["sycl", "registry", "--run", "true"]
+    yield ["sycl", "registry", "--format", "json", "--run", "true"]  # what follows is given to true
     yield ["sycl", "header"]
     yield ["sycl", "header", "--targets", "tgllp,no-such-target"]
     yield ["sycl", "header", "--check", "README.md"]
