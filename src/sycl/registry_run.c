@@ -286,7 +286,8 @@ static enum devimg_status read_told(int fd, struct dvi_registry_program *program
                 "none; does it start without devimg?");
     else if (out->rows.count == 0 && program->is_library && program->ended != NULL)
         unknown(out, "the library could not be loaded",
-                "its dependencies must be found: set LD_LIBRARY_PATH");
+                "set LD_LIBRARY_PATH to where its dependencies lie, or name the program that loads "
+                "it");
     dvi_file_close(&file);
     DVI_LIST_FREE(&t.told);
     return whole ? DEVIMG_OK : dvi_fail_memory(err, program->path);
