@@ -38,11 +38,11 @@ if [ ${#names[@]} = 0 ]; then
   for f in fuzz/fuzz_*.c; do names+=("$(basename "$f" .c)"); done
 fi
 
-read -r -a libs <<<"$(pkg-config --libs zlib libzstd yaml-0.1)"
+read -r -a libs <<<"$(pkg-config --libs zlib libzstd liblz4 yaml-0.1 jansson libmd)"
 bad=0
 for name in "${names[@]}"; do
   "$cc" -std=c17 -D_GNU_SOURCE -g -O1 -fsanitize=fuzzer,address,undefined -Iinclude -Isrc -I"$out/lib/src" \
-    "fuzz/$name.c" "$out/lib/src/libdevimg.a" "${libs[@]}" -ljansson -liberty -lpthread -o "$out/$name"
+    "fuzz/$name.c" "$out/lib/src/libdevimg.a" "${libs[@]}" -liberty -lpthread -o "$out/$name"
   dicts=$(sed -n 's/^.*dict: \(.*\)$/\1/p' "fuzz/$name.c" | tr -d '*/')
   [ -n "$dicts" ] || dicts=$(cd fuzz && echo -- *.dict | sed 's/^-- //; s/\.dict//g')
   : >"$out/$name.dict"

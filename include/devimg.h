@@ -116,12 +116,23 @@ enum devimg_compression {
     DEVIMG_COMPRESSION_LZ4
 };
 
+/** CUDA: what a device link has to do with an image. */
+enum devimg_device_link {
+    DEVIMG_LINK_NONE,
+    DEVIMG_LINK_INPUT, /**< relocatable code (-rdc=true), for a link that comes */
+    DEVIMG_LINK_LINKED, /**< the same, and what a link made of it is in the file: the runtime links it
+                             again where that has nothing for a GPU */
+    DEVIMG_LINK_RESULT /**< what a link made */
+};
+
 /** The names of json.md: "elf", "no-device-code", "sycl", "zebin", "zstd"; never NULL. */
 DEVIMG_API const char *devimg_file_kind_name(enum devimg_file_kind kind);
 DEVIMG_API const char *devimg_record_status_name(enum devimg_record_status status);
 DEVIMG_API const char *devimg_offload_name(enum devimg_offload offload);
 DEVIMG_API const char *devimg_format_name(enum devimg_format format);
 DEVIMG_API const char *devimg_compression_name(enum devimg_compression compression);
+/** "input", "linked", "result"; NULL: none. */
+DEVIMG_API const char *devimg_device_link_name(enum devimg_device_link link);
 
 /** Limits and filters. Set struct_size = sizeof(struct devimg_opts); a 0 means the default. */
 struct devimg_opts {
@@ -177,7 +188,7 @@ struct devimg_image {
     const char *target;   /**< canonical: "dg2-g10", "spir64"; NULL: not stated */
     uint64_t ip_version;  /**< Intel: arch << 22 | release << 14 | revision; DEVIMG_UNKNOWN */
     int family_only; /**< 1: the image states only its product family; target is the family's */
-    uint64_t pointer_size; /**< Intel GPU code: bytes of a pointer of the host program, 4 or 8;
+    uint64_t pointer_size; /**< GPU code: bytes of a pointer of the host program, 4 or 8;
                                 DEVIMG_UNKNOWN */
     enum devimg_format format;
     uint64_t offset;           /**< in the record's file; DEVIMG_UNKNOWN inside inflated data */
@@ -202,9 +213,10 @@ struct devimg_image {
     uint32_t capability_count;
     const char *const *extensions; /**< SPIR-V: texts of OpExtension */
     uint32_t extension_count;
-    const char *note;       /**< one line a reader should know, or NULL */
+    const char *note; /**< one line a reader should know, or NULL */
+    enum devimg_device_link device_link;
     uint64_t bundle_offset; /**< in the record's file: of the compressed bundle that it lies in,
-                                 together with others; DEVIMG_UNKNOWN: in none */
+                                  together with others; DEVIMG_UNKNOWN: in none */
     uint64_t bundle_size;   /**< stored bytes of that bundle; DEVIMG_UNKNOWN */
 };
 
@@ -237,16 +249,18 @@ struct devimg_kernel {
                                            driver chooses */
     uint64_t required_sub_group_size; /**< DEVIMG_UNKNOWN: none required */
     uint64_t code_size;               /**< bytes of its machine code */
-    uint64_t registers;               /**< of a thread: GRF count; AMD: VGPR count of a lane */
-    uint64_t private_size;            /**< private memory, bytes as the image states them */
-    uint64_t spill_size;              /**< registers saved to scratch, bytes; AMD: four for each
+    uint64_t registers;    /**< of a thread; Intel: GRF count; AMD: VGPR count of a lane */
+    uint64_t private_size; /**< private memory, bytes as the image states them; AMD and
+                                           CUDA: of a thread, with what is spilled */
+    uint64_t spill_size;   /**< registers saved to scratch, bytes; AMD: four for each
                                            vector register of vgpr_spill_count */
-    uint64_t slm_size;                /**< bytes a work-group shares */
-    uint64_t scratch_size;            /**< largest buffer of a hardware thread, bytes; 0: none */
+    uint64_t slm_size;     /**< bytes a work-group shares */
+    uint64_t scratch_size; /**< largest buffer of a hardware thread, bytes; 0: none */
     uint64_t barrier_count;
-    uint32_t features;               /**< bits of devimg_feature that the image states */
-    int features_known;              /**< 0: the image's format does not say */
-    uint64_t sgpr_count, agpr_count; /**< AMD: scalar and accumulation registers */
+    uint64_t constant_size; /**< CUDA: bytes of its constant bank 0, which holds its parameters */
+    uint32_t features;      /**< bits of devimg_feature that the image states */
+    int features_known;     /**< 0: the image's format does not say */
+    uint64_t sgpr_count, agpr_count;             /**< AMD: scalar and accumulation registers */
     uint64_t vgpr_spill_count, sgpr_spill_count; /**< AMD: registers spilled, as the image counts */
     uint64_t kernarg_size; /**< AMD: bytes of the arguments, hidden ones included */
 };
@@ -458,7 +472,8 @@ struct devimg_target {
     uint64_t product_family; /**< of zebin note 1; DEVIMG_UNKNOWN */
     const char *source;
     uint64_t machine;     /**< AMD: processor number of e_flags (EF_AMDGPU_MACH); DEVIMG_UNKNOWN */
-    const char *features; /**< AMD: what a target id may set: "sramecc,xnack"; "" */
+    const char *features; /**< AMD: what a target id may set: "sramecc,xnack"; NVIDIA: "tegra" of a
+                               system on a chip; "" */
     const char *members;  /**< AMD, generic targets: those whose devices run its code,
                                comma-separated; "" */
 };

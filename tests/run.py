@@ -5,7 +5,7 @@
     tests/run.py [--update] [--only SUITE,...] [-j N] BUILD...
 
 Suites (each a function below): unit cli schema facts tools readelf readobj extract shapes metamorphic
-examples exports damage odd edited offload hip windows anchor detect sycltargets compile syclimages doctor header probe registry sycllint oclocinstall
+examples exports damage odd edited offload hip cuda windows anchor detect sycltargets compile syclimages doctor header probe registry sycllint oclocinstall
 cmake meson devicelink hostile.
 `repository` (layers, docs) needs no build and runs once. --update rewrites the expectations of the
 cli suite from what the program says; read the diff before you commit it.
@@ -43,6 +43,7 @@ INTEL = os.path.join(DATA, "intel")
 sys.path.insert(0, HERE)
 import compare_facts  # noqa: E402
 from cmake_package import CMakePackage  # noqa: E402
+from cuda import Cuda  # noqa: E402
 from device_link import DeviceLink  # noqa: E402
 from edited import Edited, section_headers  # noqa: E402
 from hip import Hip  # noqa: E402
@@ -141,9 +142,9 @@ def fixtures(*, good=False):
 
 
 def others():
-    """Code for other GPUs: tests/data/{amd,llvm}."""
-    return [path for folder in ("amd", "llvm") for path in sorted(glob.glob(os.path.join(DATA, folder, "*")))
-            if os.path.isfile(path) and not path.endswith((".md", ".sh"))]
+    """Code for other GPUs: tests/data/{amd,llvm,nvidia}."""
+    return [path for folder in ("amd", "llvm", "nvidia") for path in sorted(glob.glob(os.path.join(DATA, folder, "*")))
+            if os.path.isfile(path) and not path.endswith((".md", ".sh", ".txt"))]
 
 
 def tail(data, lines=30):
@@ -695,6 +696,12 @@ def hip(build, _):
         Hip(build, DATA, t).all()
 
 
+def cuda(build, _):
+    """tests/cuda.py: CUDA fat binaries, cubins, PTX."""
+    with tempfile.TemporaryDirectory() as t:
+        Cuda(build, DATA, t).all()
+
+
 def windows(build, _):
     """tests/windows.py: PE and COFF files written byte by byte, and what registers their descriptor."""
     with tempfile.TemporaryDirectory() as t:
@@ -840,7 +847,7 @@ def hostile(build, _):
 
 
 SUITES = [unit, cli, schema, facts, tools, readelf, readobj, extract, shapes, metamorphic, examples, exports,
-          damage, odd, edited, offload, hip, windows, anchor, detect, sycltargets, compile, syclimages, doctor, header, probe,
+          damage, odd, edited, offload, hip, cuda, windows, anchor, detect, sycltargets, compile, syclimages, doctor, header, probe,
           registry, sycllint, oclocinstall, cmake, meson, devicelink, hostile]
 LONG = ["cmake", "meson", "devicelink", "doctor", "compile", "header", "probe", "damage", "shapes", "cli", "hostile", "unit"]
 

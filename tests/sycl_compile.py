@@ -332,6 +332,12 @@ class SyclCompile:
             said = f.read().splitlines()
         self.say(status == 0 and len(calls) == 2 and said[:3] == ["-n1", "$HOME;a b", os.path.join(self.tools, "icpx")] and said.count("-n1") == 2,
                  "--launcher: words before each command, no shell", status, said, err)
+        refuses = self.write("launch/full", "#!/bin/sh\necho 'error: Unable to allocate resources' >&2\nexit 1\n", 0o755)
+        line = ["src/a.cpp", "--targets", "pvc", "--work", "w7b"]
+        status, doc, _, err = self.run(*line, "--launcher", refuses)
+        again = self.run(*line)
+        self.say(status == 1 and "Unable to allocate" in str(doc) and again[0] == 0 and again[1]["cached"] == 0,
+                 "--launcher: what it failed at is not kept", status, doc, again[:2], err)
         for text in ("", "'open", "/nowhere/run"):
             status, out, err = self.raw("src/a.cpp", "--launcher", text)
             self.say(status == 2 and not out and "--launcher" in err, "--launcher %r is wrong usage" % text, status, err)
@@ -366,9 +372,35 @@ class SyclCompile:
         self.write("n/c.h", "int i;\n")
         _, ran, out = ninja()
         self.say(ran == [("c.cl", "lnl-m"), ("c.cl", "pvc"), ("u one.cpp", "lnl-m"), ("u one.cpp", "pvc"), ("u2.cpp", "lnl-m")], "--ninja: headers", ran, out)
+        self.rules_of_ninja()
         self.write("n/mine.ninja", "rule mine\n")
         status, out, err = self.raw("u2.cpp", "--ninja", "mine.ninja", cwd=t)
         self.say(status == 3 and "is left alone" in err, "--ninja: a file of somebody else is left alone", status, err)
+
+    def rules_of_ninja(self):
+        """A build names sources and headers from its own folder, which is not the one where Ninja runs."""
+        self.write("r/b d/compile_commands.json", json.dumps([{"directory": self.path("r/b d"), "file": "../a.cpp",
+                                                                 "command": "icpx -fsycl -c ../a.cpp -o a.o"}]))
+        self.write("r/a.cpp", '#include "a b.h"\n#include "c.h"\n')
+        self.write("r/a b.h", "int a;\n")
+        self.write("r/c.h", "int c;\n")
+        status, out, err = self.raw("--build", "b d", "--targets", "pvc", "--ninja", "e.ninja", cwd=self.path("r"))
+
+        def ninja():
+            before = len(self.calls())
+            p = subprocess.run(["ninja", "-f", "e.ninja"], cwd=self.path("r"), env=self.environment(), stdout=subprocess.PIPE,
+                               stderr=subprocess.STDOUT, check=False)
+            return p.returncode, len(self.calls()) - before, p.stdout.decode()
+
+        first, second = ninja(), ninja()
+        time.sleep(0.05)
+        self.write("r/a b.h", "int b;\n")
+        third = ninja()
+        self.write("r/c.h", "int d;\n")
+        fourth = ninja()
+        self.say(status == 0 and [r[:2] for r in (first, second, third, fourth)] == [(0, 1), (0, 0), (0, 1), (0, 1)],
+                 "--ninja: relative names of a rule", status, first, second, third, fourth, err)
+        self.say(not os.path.exists(self.path("r/.ninja_log")), "--ninja: its logs lie in the work folder")
 
     def junit(self):
         self.write("j/a.cpp", "// refuse lnl-m: a.cpp:1:1: error: <b> & \"c\" \x01\x7f ]]>\n")
@@ -389,9 +421,25 @@ class SyclCompile:
         self.write("p.yaml", "version: 1\ntargets: [pvc, lnl-m]\ngaps:\n  - unit: \"*/g.cpp\"\n    without: [lnl-m]\n    reason: known\n")
         status, doc, _, err = self.run("j/g.cpp", "--policy", "p.yaml", "--work", "w8")
         self.say(status == 0 and doc["targets"] == ["pvc", "lnl-m"] and doc["gaps"] == 1, "--policy: targets and gaps", status, doc, err)
+        self.write("p2.yaml", "version: 1\ntargets: [lnl-m]\ngaps:\n  - unit: j/g.cpp\n    without: [lnl-m]\n    reason: known\n"
+                   "  - unit: nomatch.cpp\n    without: [lnl-m]\n    reason: known\n")
+        for folder, only in ((self.folder, []), (self.path("j"), []), ("/", ["--only", "j/*.cpp"])):
+            status, doc, _, err = self.run(self.path("j/g.cpp"), "--policy", self.path("p2.yaml"), "--work", self.path("w8"), *only, cwd=folder)
+            self.say(status == 0 and doc["gaps"] == 1 and (doc["warnings"] == ['the gap "unit:nomatch.cpp" matches no unit']) == (not only),
+                     "gaps and --only mean the same in every folder", folder, status, doc, err)
+        self.two_ways()
         status, out, _ = self.raw("j/g.cpp", "--targets", "sm_80", "--junit", "j.xml")
         root = xml.parse(self.path("j.xml")).getroot()
         self.say(status == 77 and root.get("skipped") == "1" and "no target of Intel" in next(root.iter("skipped")).get("message"), "--junit: nothing to compile", status, out)
+
+    def two_ways(self):
+        self.write("t/a.cpp", "int a;\n")
+        self.write("t/compile_commands.json", json.dumps([{"directory": self.path("t"), "file": "a.cpp", "command": "icpx -fsycl -DX=%d -c a.cpp" % x}
+                                                          for x in (1, 2, 1)]))
+        status, doc, _, err = self.run("--build", "t", "--targets", "pvc", "--junit", "t.xml")
+        names = [c.get("classname") for c in xml.parse(self.path("t.xml")).getroot().iter("testcase")]
+        self.say(status == 0 and [u["unit"] for u in doc["units"]] == names == ["t/a.cpp", "t/a.cpp (2)"], "a source that is compiled in two ways",
+                 status, doc, names, err)
 
     # ---- nothing to compile, wrong usage ----
 
@@ -453,6 +501,14 @@ class SyclCompile:
         self.say(status == 1 and found == expected and len(self.calls()) == before, "ocloc itself: each cell is as ocloc alone has it", found, expected, err)
         self.say(("narrow.cl", "pvc", "narrow", 8) in self.failing(doc) and expected["narrow.cl", "dg2-g10"],
                  "S1-28: size 8 is refused by pvc, and dg2-g10 takes it", self.failing(doc))
+        _, out, err = self.raw(*args, cwd=t, env=env)
+        unknown = [x for x in targets if not expected["wide.cl", x] and "HW Info" in
+                   subprocess.run(["ocloc", "compile", "-file", "wide.cl", "-device", x], cwd=t, stdout=subprocess.PIPE, check=False).stdout.decode()]
+        line = "This ocloc does not know %s: use a newer one, or leave them out (--narrow-to-ocloc)" % ", ".join(unknown)
+        self.say(not unknown or (line in out.splitlines() and out.count("lnl-m") == 2), "S1-39: what ocloc does not know is said once", out, err)
+        self.write("cl/empty.cl", "")
+        _, doc_empty, _, _ = self.run("empty.cl", "--targets", "pvc", "--work", "w", cwd=t, env=env)
+        self.say(not any("Command was" in c["message"] for c in doc_empty["units"][0]["targets"] if not c["ok"]), "ocloc itself: nothing to say", doc_empty)
         self.say(any(u["unit"] == "wrong.cl" and "undeclared identifier 'nope'" in c["message"] for u in doc["units"] for c in u["targets"]),
                  "ocloc itself: a message of the front end", doc)
         status, again, _, _ = self.run(*args, cwd=t, env=env)

@@ -165,6 +165,7 @@ class SyclLint:
             put("good/a.cpp", SIZE8)
             for name, data, said in (("nul.cpp", SIZE8.encode() + b"\0", "a NUL"),
                                      ("utf16.cpp", b"\xff\xfe" + SIZE8.encode("utf-16-le"), "UTF-16"),
+                                     ("cr.cpp", b"// kernel\r" + SIZE8.encode().replace(b"\n", b"\r") + b"int a;", "CR alone"),
                                      ("bare16.cpp", SIZE8.encode("utf-16-le"), "a NUL")):
                 put(name, data)
                 status, out, err = self.run(at(name), at("good"))

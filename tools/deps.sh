@@ -9,7 +9,7 @@ set -euo pipefail
 
 packages() {
   case $1 in
-    build) echo "gcc libc6-dev meson ninja-build pkg-config python3 zlib1g-dev libzstd-dev libyaml-dev libiberty-dev libjansson-dev" ;;
+    build) echo "gcc libc6-dev meson ninja-build pkg-config python3 zlib1g-dev libzstd-dev liblz4-dev libyaml-dev libiberty-dev libjansson-dev libmd-dev" ;;
     test) echo "g++ cmake clang clang-19 clang-tools-19 lld-19 llvm-19 libcmocka-dev python3-jsonschema python3-yaml spirv-tools zstd patchelf intel-opencl-icd binutils unzip python3-venv python3-pip" ;;
     real) echo "slurm-wlm munge" ;;
     lint) echo "clang-format clang-tidy cppcheck" ;;

@@ -58,6 +58,20 @@ SYCL = {
     "description": f"-|{TEXT}",
     "source": TEXT,
 }
+NVIDIA = {
+    "name": r"sm_\d+[af]?",
+    "architecture": TEXT,
+    "compute_capability": r"\d+\.\d",
+    "tegra": "yes|no",
+    "ptx": "yes|no",
+    "products": f"-|{TEXT}",
+    "first_cuda": r"\d+\.\d+",
+    "last_cuda": r"-|\d+\.\d+",
+    "first_ptx": r"\d+\.\d+",
+    "source": TEXT,
+}
+CUDA_CODE = (("sm_", "cubin"), ("compute_", "ptx"), ("lto_", "lto-ir"))
+FIRST_LTO = 50  # nvcc -arch=lto_50
 SETS = {
     "name": NAME,
     "kind": "list|alias|release-group|family-group",
@@ -177,9 +191,10 @@ class Tables:
         self.sets = read_table(folder, "sets.tsv", SETS)
         self.families = read_table(folder, "product-families.tsv", FAMILIES)
         self.compat = read_table(folder, "compat.tsv", COMPAT)
+        self.nvidia = read_table(folder, "nvidia.tsv", NVIDIA)
         own = [row for row in self.sycl if row["kind"] in OWN_KINDS]
         self.amd = read_table(folder, "amd.tsv", AMD)
-        self.targets = self.intel + own + self.amd
+        self.targets = self.intel + own + self.amd + self.cuda_targets()
         self.index = {}  # canonical name -> position in `targets`
         self.spelled = {}  # folded name -> (row, spelling, position or None for a set)
         self.check_names()
@@ -191,6 +206,25 @@ class Tables:
         self.check_release_groups()
         self.check_compat()
         self.check_amd()
+
+    def cuda_targets(self):
+        """A GPU's machine code, and where there is such, its PTX and its code for link-time optimisation."""
+        found = []
+        for row in self.nvidia:
+            number = row["name"][3:]
+            sm = int(number.rstrip("af"))
+            if sm != int(row["compute_capability"].replace(".", "")):
+                row.refuse(f"compute_capability {row['compute_capability']!r} of {row['name']!r}")
+            for prefix, kind in CUDA_CODE:
+                if (kind == "ptx" and row["ptx"] == "no") or (kind == "lto-ir" and sm < FIRST_LTO):
+                    continue
+                found.append(Row(row.path, row.line, {
+                    "name": prefix + number, "kind": kind, "family": row["architecture"],
+                    "codename": "compute capability " + row["compute_capability"],
+                    "products": row["products"], "sub_group_sizes": "32", "fp64": "yes",
+                    "tegra": row["tegra"],
+                    "source": row["source"]}))
+        return found
 
     def add_name(self, row, position):
         name = row["name"]
@@ -409,7 +443,7 @@ def c_target(row):
         ("product_family", family or "DEVIMG_UNKNOWN"),
         ("source", c_text(row["source"])),
         ("machine", get("machine") or "DEVIMG_UNKNOWN"),
-        ("features", c_text(",".join(f for f in AMD_FEATURES if get(f) == "yes"))),
+        ("features", c_text(",".join(f for f in (*AMD_FEATURES, "tegra") if get(f) == "yes"))),
         ("members", c_text(get("members") if "machine" in row else "")),
     )
     return "    {\n" + "".join(f"        .{key} = {value},\n" for key, value in fields) + "    },\n"

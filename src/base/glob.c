@@ -65,6 +65,15 @@ bool dvi_glob(const char *pattern, const char *text)
     return *pattern == 0;
 }
 
+bool dvi_glob_path(const char *pattern, const char *path)
+{
+    while (path != NULL && !dvi_glob(pattern, path)) {
+        const char *slash = strchr(path, '/');
+        path = slash != NULL ? slash + 1 : NULL;
+    }
+    return path != NULL;
+}
+
 bool dvi_glob_kernel(const char *pattern, const char *name)
 {
     char buffer[DVI_NAME_ROOM];

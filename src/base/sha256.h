@@ -3,15 +3,15 @@
 #ifndef DVI_BASE_SHA256_H
 #define DVI_BASE_SHA256_H
 
+#include <sha2.h>
+
 #include "base/view.h"
 
 enum { DVI_SHA256_SIZE = 32, DVI_SHA256_HEX = 65 }; /* the text has a NUL behind it */
 
 /** Start with dvi_sha256_begin(). */
 struct dvi_sha256 {
-    uint32_t state[8];
-    uint64_t size;
-    uint8_t block[64];
+    SHA2_CTX context;
 };
 
 void dvi_sha256_begin(struct dvi_sha256 *sum);

@@ -26,6 +26,13 @@ struct dvi_placed {
     uint64_t required_sub_group_size; /* DEVIMG_UNKNOWN: none */
     const char *compile_options;
     const char *note;
+    enum devimg_format format;      /* as the container numbers it; UNKNOWN: it does not say */
+    enum devimg_compression packed; /* NONE: not, or by a frame that says so itself */
+    uint64_t inflated_size;         /* of what is `packed` */
+    uint64_t container; /* what the runtime takes one image of; those of one number are a module;
+                           0: names tell which belong together */
+    enum devimg_device_link device_link;
+    bool sealed;         /* `packed` in a way that nobody here can undo */
     const char *code_of; /* a kpack: the program whose code is wanted of it; NULL: all */
     bool no_code; /* `bytes` are not device code but a table of host addresses (native_cpu) */
 };
@@ -134,6 +141,12 @@ bool dvi_clang_starts(struct dvi_view v);
 /** The bundle that starts `v`. TRUNCATED, MALFORMED, UNSUPPORTED: where it ends cannot be told. */
 DEVIMG_CHECKED enum devimg_status dvi_clang_extent(struct dvi_view v, struct dvi_view *out,
                                                    struct devimg_error *err);
+
+/**
+ * The CUDA fat binary that starts `v`: its entries fill it exactly, so that what only looks like its
+ * magic is none. `*entries_left`, less one for each entry that is looked at: at 0 none is believed.
+ */
+bool dvi_fatbin_starts(struct dvi_view v, uint64_t *entries_left, struct dvi_view *out);
 
 /** What a program says of the kpack files that hold its code: src/bundle/kpack.c. */
 DEVIMG_CHECKED enum devimg_status dvi_kpack_reference(struct dvi_view v, struct dvi_found *found,

@@ -22,9 +22,9 @@
 #include "bundle/bundle.h"
 
 #include <inttypes.h>
+#include <md5.h>
 #include <string.h>
 
-#include "base/md5.h"
 #include "codec/codec.h"
 
 static const char magic[] = "__CLANG_OFFLOAD_BUNDLE__";
@@ -210,8 +210,11 @@ static enum devimg_status walk_plain(const struct dvi_placed *outer, struct dvi_
 static enum devimg_status check_hash(const struct packed *p, struct dvi_view stored,
                                      struct dvi_view inflated, struct devimg_error *err)
 {
-    uint8_t sum[DVI_MD5_SIZE];
-    dvi_md5(inflated, sum);
+    MD5_CTX md5;
+    uint8_t sum[MD5_DIGEST_LENGTH];
+    MD5Init(&md5);
+    MD5Update(&md5, inflated.data, inflated.size);
+    MD5Final(sum, &md5);
     const uint64_t found = dvi_bytes64(sum);
     if (found == p->hash)
         return DEVIMG_OK;

@@ -16,94 +16,38 @@
  * Linkers of Windows keep eight bytes of each name: ".hip_fat", ".hipFatB".
  */
 #include <inttypes.h>
-#include <stdlib.h>
 
-#include "bundle/bundle.h"
+#include "bundle/wrappers.h"
 
-enum {
-    PAGE = 4096,
-    WRAPPER_SIZE = 24,
-    MAGIC_FATBIN = 0x48495046,
-    MAGIC_KPACK = 0x4b504948,
-    MOST_DAMAGED = 256
-};
+enum { PAGE = 4096, MAGIC_FATBIN = 0x48495046, MAGIC_KPACK = 0x4b504948, MOST_DAMAGED = 256 };
 static const char fatbin_name[] = ".hip_fatbin", wrapper_name[] = ".hipFatBinSegment";
 
-struct wrapper {
-    uint64_t target; /* address of the bundle: first, see dvi_sort_by_addr() */
-    struct dvi_view bytes;
-    bool used;
-};
-
+/* The wrappers come first, so that a pointer to them leads back here. */
 struct hip {
+    struct dvi_wrappers wrappers;
     struct dvi_object *object;
     struct dvi_claims *claims;
     struct dvi_found *found;
-    DVI_LIST(struct wrapper) wrappers; /* sorted by target */
-    uint64_t reference;                /* what a wrapper of a kpack names; 0: none does */
+    uint64_t reference; /* what a wrapper of a kpack names; 0: none does */
     bool reference_read;
-    bool all_seen; /* there is no wrapper that could not be read */
-    unsigned damaged_left;
 };
 
-/* --- wrappers --- */
-
-static enum devimg_status fail_wrapper(struct dvi_view wrapper, struct devimg_error *err)
-{
-    return dvi_fail(err, DEVIMG_MALFORMED, wrapper, 0,
-                    "HIP wrapper of magic %08" PRIx32 ", version %" PRIu32
-                    ": 48495046 (or 4b504948) and 1 are known",
-                    dvi_peek32(wrapper, 0), dvi_peek32(wrapper, 4));
-}
-
-/* The address that a wrapper holds; 0: none, or one of another file. */
-static uint64_t target_of(const struct hip *h, uint64_t addr, struct dvi_view wrapper)
-{
-    const struct dvi_pointer *p = dvi_object_pointer_at(h->object, addr + 8);
-    if (p != NULL)
-        return p->value != DVI_EXTERNAL ? p->value : 0;
-    return h->object->is_linked ? dvi_peek64(wrapper, 8) : 0;
-}
-
-static enum devimg_status read_wrapper(struct hip *h, uint64_t addr, struct dvi_view bytes,
-                                       struct devimg_error *err)
+static bool known_wrapper(struct dvi_wrappers *w, struct dvi_view bytes, uint64_t target,
+                          bool *lists)
 {
     const uint32_t magic = dvi_peek32(bytes, 0);
-    if (dvi_all_zero(bytes)) /* what a linker fills with */
-        return DEVIMG_OK;
-    if ((magic != MAGIC_FATBIN && magic != MAGIC_KPACK) || dvi_peek32(bytes, 4) != 1) {
-        h->all_seen = false;
-        return fail_wrapper(bytes, err);
-    }
-    const uint64_t target = target_of(h, addr, bytes);
-    if (magic == MAGIC_KPACK)
-        h->reference = target;
-    if (magic == MAGIC_KPACK || (target == 0 && !h->object->is_linked))
-        return DEVIMG_OK; /* before the link of -fgpu-rdc, the bundle is another object's */
-    struct wrapper *added = DVI_ADD(&h->wrappers);
-    if (added == NULL)
-        return dvi_fail_memory(err, bytes.source);
-    *added = (struct wrapper){ .target = target, .bytes = bytes };
-    return DEVIMG_OK;
+    if ((magic != MAGIC_FATBIN && magic != MAGIC_KPACK) || dvi_peek32(bytes, 4) != 1)
+        return false;
+    if (magic == MAGIC_KPACK && target != DVI_EXTERNAL)
+        ((struct hip *)w)->reference = target;
+    *lists = magic == MAGIC_FATBIN;
+    return true;
 }
 
 static enum devimg_status read_wrappers(struct hip *h, const struct dvi_section *section,
                                         struct devimg_error *err)
 {
-    const struct dvi_view all = section->data;
-    DVI_TRY(dvi_object_pointers(h->object, err));
-    for (uint64_t at = 0; at < all.size && h->damaged_left > 0; at += WRAPPER_SIZE) {
-        const struct dvi_view bytes = dvi_head(dvi_from(all, at), WRAPPER_SIZE);
-        enum devimg_status status =
-            bytes.size < WRAPPER_SIZE && !dvi_all_zero(bytes)
-                ? dvi_fail(err, DEVIMG_TRUNCATED, bytes, 0, "HIP wrapper: %zu of %d bytes",
-                           bytes.size, (int)WRAPPER_SIZE)
-                : read_wrapper(h, section->addr + at, bytes, err);
-        if (status != DEVIMG_OK)
-            h->damaged_left--;
-        DVI_TRY(dvi_found_damage(h->found, status, err));
-    }
-    return DEVIMG_OK;
+    return dvi_wrappers_read(&h->wrappers, section, err);
 }
 
 static enum devimg_status each_section(struct hip *h, const char *name,
@@ -124,37 +68,9 @@ static enum devimg_status each_section(struct hip *h, const char *name,
     return DEVIMG_OK;
 }
 
-/* Mark the wrappers of the bundle at `addr`; false: none names it. */
-static bool take_wrapper(struct hip *h, uint64_t addr)
+static bool is_fatbin(const struct dvi_object *object, const struct dvi_section *section)
 {
-    const size_t first =
-        dvi_first_from_addr(h->wrappers.items, h->wrappers.count, sizeof *h->wrappers.items, addr);
-    size_t i = first;
-    for (; i < h->wrappers.count && h->wrappers.items[i].target == addr; i++)
-        h->wrappers.items[i].used = true;
-    return i > first;
-}
-
-/* A wrapper that names no bundle of the section: the runtime would read what stands there. */
-static enum devimg_status say_lost(struct hip *h, struct devimg_error *err)
-{
-    for (size_t i = 0; i < h->wrappers.count && h->damaged_left > 0; i++) {
-        const struct wrapper *w = &h->wrappers.items[i];
-        const struct dvi_section *in = dvi_object_section_of(h->object, w->target);
-        if (w->used)
-            continue;
-        h->damaged_left--;
-        struct devimg_error what = { 0 };
-        if (in != NULL && dvi_object_names(h->object, in, fatbin_name))
-            (void)dvi_fail(&what, DEVIMG_MALFORMED, w->bytes, 8,
-                           "a HIP wrapper names 0x%" PRIx64 ", where no bundle starts", w->target);
-        else
-            (void)dvi_fail(&what, DEVIMG_MALFORMED, w->bytes, 8,
-                           "a HIP wrapper names 0x%" PRIx64 ", outside of .hip_fatbin", w->target);
-        if (h->found->say(h->found, "registration", "wrapper-outside", &what) != DEVIMG_OK)
-            return dvi_fail_memory(err, w->bytes.source);
-    }
-    return DEVIMG_OK;
+    return dvi_object_names(object, section, fatbin_name);
 }
 
 /* --- bundles --- */
@@ -176,8 +92,8 @@ static enum devimg_status found_bundle(struct hip *h, const struct dvi_section *
     placed.section = dvi_arena_text(h->found->arena, section->name);
     if (placed.section == NULL)
         return dvi_fail_memory(err, bytes.source);
-    const bool sure = h->all_seen && !h->object->pointers_partial && h->object->pointer_size == 8;
-    if (take_wrapper(h, section->addr + at)) {
+    const bool sure = dvi_wrappers_are_all(&h->wrappers);
+    if (dvi_wrappers_take(&h->wrappers, section->addr + at) != 0) {
         placed.registered = DEVIMG_YES;
     } else if (h->object->is_linked) {
         placed.registered = sure ? DEVIMG_NO : DEVIMG_MAYBE;
@@ -213,7 +129,7 @@ static enum devimg_status walk_fatbin(struct hip *h, const struct dvi_section *s
             status = found_bundle(h, section, one, at, err);
         }
         DVI_TRY(dvi_found_damage(h->found, status, err));
-        if (status != DEVIMG_OK && --h->damaged_left == 0)
+        if (status != DEVIMG_OK && --h->wrappers.damaged_left == 0)
             return dvi_fail(err, DEVIMG_MALFORMED, rest, 0,
                             "%d places held no bundle: the rest is left out", (int)MOST_DAMAGED);
         at += one.size;
@@ -243,22 +159,26 @@ static enum devimg_status read_references(struct hip *h, struct devimg_error *er
 static enum devimg_status walk_object(struct dvi_object *object, struct dvi_claims *claims,
                                       struct dvi_found *found, struct devimg_error *err)
 {
-    struct hip h = { .object = object,
+    struct hip h = { .wrappers = { .object = object,
+                                   .found = found,
+                                   .vendor = "HIP",
+                                   .one = "bundle",
+                                   .sections = fatbin_name,
+                                   .known = known_wrapper,
+                                   .damaged_left = MOST_DAMAGED },
+                     .object = object,
                      .claims = claims,
-                     .found = found,
-                     .all_seen = true,
-                     .damaged_left = MOST_DAMAGED };
+                     .found = found };
     enum devimg_status status = each_section(&h, wrapper_name, read_wrappers, err);
-    if (status == DEVIMG_OK && h.wrappers.count > 0 &&
-        !dvi_sort_by_addr(h.wrappers.items, h.wrappers.count, sizeof *h.wrappers.items))
-        status = dvi_fail_memory(err, object->file.source);
+    if (status == DEVIMG_OK)
+        status = dvi_wrappers_sort(&h.wrappers, err);
     if (status == DEVIMG_OK)
         status = each_section(&h, fatbin_name, walk_fatbin, err);
     if (status == DEVIMG_OK)
         status = read_references(&h, err);
-    if (status == DEVIMG_OK && h.all_seen && !object->pointers_partial && object->pointer_size == 8)
-        status = say_lost(&h, err);
-    DVI_LIST_FREE(&h.wrappers);
+    if (status == DEVIMG_OK && dvi_wrappers_are_all(&h.wrappers))
+        status = dvi_wrappers_say_lost(&h.wrappers, is_fatbin, err);
+    dvi_wrappers_free(&h.wrappers);
     return status;
 }
 

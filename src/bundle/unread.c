@@ -2,18 +2,14 @@
 /*
  * What is known by its section or its first bytes, and not read yet: said, so that a file that
  * carries it is never called one without device code.
- * Sources: CUDA fat binaries as nvcc names their sections.
  */
 #include <string.h>
 
 #include "bundle/bundle.h"
-#include "object/device_elf.h"
 
 static const struct {
     const char *section, *what;
 } known[] = {
-    { ".nv_fatbin", "CUDA device code" },
-    { "__nv_relfatbin", "relocatable CUDA device code" },
     { ".gnu.offload_lto_.opts", "GCC's offload code before the link" },
     { ".gnu.offload_funcs", "GCC's table of offloaded functions" },
 };
@@ -24,21 +20,16 @@ static const struct {
     size_t size;
     const char *what;
 } starts[] = {
-    { "\x50\xed\x55\xba", 4, "a CUDA fat binary" },
     { "\xcf\xfa\xed\xfe", 4, "a Mach-O object" },
     { "\xca\xfe\xba\xbe", 4, "a universal Mach-O file" },
 };
 
 const char *dvi_unread_start(struct dvi_view v)
 {
-    enum { EM_CUDA = 190 };
-    uint16_t type = 0, machine = 0;
     for (size_t i = 0; i < sizeof starts / sizeof starts[0]; i++)
         if (dvi_starts_with(v, starts[i].magic, starts[i].size))
             return starts[i].what;
-    if (!dvi_device_elf_peek(v, &type, &machine))
-        return NULL;
-    return machine == EM_CUDA ? "a cubin" : NULL;
+    return NULL;
 }
 
 static const char *what_is_in(const struct dvi_object *object, const struct dvi_section *section)

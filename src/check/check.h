@@ -68,9 +68,9 @@ DEVIMG_CHECKED enum devimg_status dvi_say(struct dvi_check *check,
 /** A message in the arena of the report; NULL: out of memory, which dvi_say then reports. */
 const char *dvi_message(struct dvi_check *check, const char *format, ...) DVI_PRINTF(2, 3);
 
-/** zebin or patch tokens: code that an Intel GPU runs as it is. */
+/** Code that a GPU runs as it is: zebin, patch tokens, AMDGPU, cubin. */
 bool dvi_is_native(const struct devimg_image *image);
-/** SPIR-V, and bitcode in an object that is not linked yet. */
+/** SPIR-V, PTX, and bitcode in an object that is not linked yet. */
 bool dvi_is_portable(const struct dvi_check *check, const struct devimg_image *image);
 /** For what a rule cannot tell because of it. */
 extern const char dvi_hint_of_damage[];
@@ -81,6 +81,15 @@ bool dvi_is_partly_read(const struct dvi_check *check);
 bool dvi_needs_coverage(const struct dvi_check *check, const struct devimg_module *module);
 /** The same, and bitcode and code for the host's CPU count like native images. */
 bool dvi_may_have_kernels(const struct dvi_check *check, const struct devimg_module *module);
+/**
+ * CUDA: what a device link made; where it holds nothing for a GPU, the runtime links its inputs once
+ * more, if all of them do. They need no coverage of their own.
+ */
+bool dvi_is_link_result(const struct dvi_check *check, const struct devimg_module *module);
+/** The first such input among the record's modules from `module` on, which counts from its first;
+ *  the record's module_count: none. */
+uint32_t dvi_next_link_input(const struct dvi_check *check, const struct devimg_record *record,
+                             uint32_t module);
 /** Does it hold AdaptiveCpp's generic IR, which its runtime compiles? */
 bool dvi_is_generic_ir(const struct dvi_check *check, const struct devimg_module *module);
 /** Say it, once a record, where device code stands in another file that was not read. */

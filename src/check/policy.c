@@ -164,8 +164,7 @@ enum devimg_status dvi_policy_add_gap(struct devimg_policy *policy, bool by_unit
 
 bool dvi_gap_has_unit(const struct dvi_gap *gap, const char *unit)
 {
-    return gap->by_unit &&
-           (dvi_glob(gap->pattern, unit) || dvi_glob(gap->pattern, dvi_base_name(unit)));
+    return gap->by_unit && dvi_glob_path(gap->pattern, unit);
 }
 
 static const char *slice_text(struct devimg_policy *policy, const char *from, const char *to)

@@ -147,7 +147,7 @@ DEVIMG_CHECKED enum devimg_status dvi_policy_add_gap(struct devimg_policy *polic
  *  without it, and what only accepts (gaps, a baseline) asks nothing. */
 bool dvi_policy_asks(const struct devimg_policy *policy);
 
-/** True for a gap of units whose pattern matches the unit, with its folders or without. */
+/** True for a gap of units whose pattern matches the unit, with all of its folders, the last of them, or none. */
 bool dvi_gap_has_unit(const struct dvi_gap *gap, const char *unit);
 
 DEVIMG_CHECKED enum devimg_status dvi_ratchet_load(struct dvi_ratchet *out, const char *path,

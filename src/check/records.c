@@ -11,12 +11,12 @@
 bool dvi_is_native(const struct devimg_image *image)
 {
     return image->format == DEVIMG_FORMAT_ZEBIN || image->format == DEVIMG_FORMAT_PATCHTOKEN ||
-           image->format == DEVIMG_FORMAT_AMDGPU;
+           image->format == DEVIMG_FORMAT_AMDGPU || image->format == DEVIMG_FORMAT_CUBIN;
 }
 
 bool dvi_is_portable(const struct dvi_check *check, const struct devimg_image *image)
 {
-    if (image->format == DEVIMG_FORMAT_SPIRV)
+    if (image->format == DEVIMG_FORMAT_SPIRV || image->format == DEVIMG_FORMAT_PTX)
         return true;
     return image->format == DEVIMG_FORMAT_BITCODE && image->record < check->in->record_count &&
            check->in->records[image->record]->linked != DEVIMG_YES;
@@ -25,7 +25,8 @@ bool dvi_is_portable(const struct dvi_check *check, const struct devimg_image *i
 /* Code that GPUs run, or that a driver makes it of. */
 static bool is_for_gpus(const struct devimg_image *image)
 {
-    return dvi_is_native(image) || image->format == DEVIMG_FORMAT_SPIRV;
+    return dvi_is_native(image) || image->format == DEVIMG_FORMAT_SPIRV ||
+           image->format == DEVIMG_FORMAT_PTX;
 }
 
 static bool is_code(const struct devimg_image *image)
@@ -51,14 +52,36 @@ static bool has_code_of(const struct dvi_check *check, const struct devimg_modul
     return (kernels || (!counted && module->name_count > 0)) && !support;
 }
 
+/* A module is a container then, so that all of it is of one kind. */
+static enum devimg_device_link link_of(const struct dvi_check *check,
+                                       const struct devimg_module *module)
+{
+    return module->image_count > 0 ? check->in->images[module->images[0]]->device_link
+                                   : DEVIMG_LINK_NONE;
+}
+
 bool dvi_needs_coverage(const struct dvi_check *check, const struct devimg_module *module)
 {
-    return has_code_of(check, module, is_for_gpus);
+    return link_of(check, module) != DEVIMG_LINK_LINKED && has_code_of(check, module, is_for_gpus);
+}
+
+bool dvi_is_link_result(const struct dvi_check *check, const struct devimg_module *module)
+{
+    return link_of(check, module) == DEVIMG_LINK_RESULT;
+}
+
+uint32_t dvi_next_link_input(const struct dvi_check *check, const struct devimg_record *record,
+                             uint32_t module)
+{
+    while (module < record->module_count &&
+           link_of(check, check->in->modules[record->first_module + module]) != DEVIMG_LINK_LINKED)
+        module++;
+    return module;
 }
 
 bool dvi_may_have_kernels(const struct dvi_check *check, const struct devimg_module *module)
 {
-    return has_code_of(check, module, is_code);
+    return link_of(check, module) != DEVIMG_LINK_LINKED && has_code_of(check, module, is_code);
 }
 
 const char dvi_hint_of_damage[] = "see what is said of the parts that could not be read";

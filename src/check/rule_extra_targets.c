@@ -27,12 +27,15 @@ static enum devimg_status say(struct dvi_check *check, uint32_t index, struct de
     f.target = image->target;
     f.offset = image->offset;
     const char *target = image->target != NULL ? image->target : "an unknown target";
-    const bool is_amd = image->format == DEVIMG_FORMAT_AMDGPU;
+    const char *option = image->format == DEVIMG_FORMAT_AMDGPU  ? "take its --offload-arch away"
+                         : image->format == DEVIMG_FORMAT_CUBIN ? "take its -gencode away"
+                                                                : NULL;
     f.message =
-        is_amd ? dvi_message(check, "native image for %s: not in the target list", target)
-               : dvi_message(check, "native image for %s (%s): not in the target list", target, ip);
-    f.hint = is_amd ? "list the target, take its --offload-arch away, or set extra-targets: allow"
-                    : "list the target, take it off the -device list, or set extra-targets: allow";
+        option != NULL
+            ? dvi_message(check, "native image for %s: not in the target list", target)
+            : dvi_message(check, "native image for %s (%s): not in the target list", target, ip);
+    f.hint = dvi_message(check, "list the target, %s, or set extra-targets: allow",
+                         option != NULL ? option : "take it off the -device list");
     return dvi_say(check, &f, err);
 }
 

@@ -14,12 +14,15 @@ static bool is_fallback(const struct dvi_check *check, const struct devimg_image
     if (image->parent != DEVIMG_NONE || image->registered == DEVIMG_NO ||
         !dvi_is_portable(check, image))
         return false;
+    if (image->format == DEVIMG_FORMAT_PTX)
+        return dvi_nvidia_stands_for(kind, dvi_target_of_image(image));
     if (image->target == NULL) /* a loose SPIR-V module */
         return image->format == DEVIMG_FORMAT_SPIRV && strcmp(kind->name, "spir64") == 0;
     return strcmp(image->target, kind->name) == 0 || devimg_target_find(image->target) == kind;
 }
 
-static const char *hint_for(struct dvi_check *check, const struct devimg_module *module)
+static const char *hint_for(struct dvi_check *check, const struct devimg_module *module,
+                            const struct devimg_target *kind)
 {
     const enum devimg_offload offload = module->image_count > 0
                                             ? check->in->images[module->images[0]]->offload
@@ -33,8 +36,13 @@ static const char *hint_for(struct dvi_check *check, const struct devimg_module 
             return "a portable image is there, and nothing registers it: the rule registration "
                    "says why";
     }
-    if (offload == DEVIMG_OFFLOAD_CUDA || offload == DEVIMG_OFFLOAD_HIP)
-        return "CUDA and HIP code has no such fallback: check this file without one";
+    if (strcmp(kind->kind, "ptx") == 0)
+        return dvi_message(check, "compile this unit with a further -gencode arch=%s,code=%s",
+                           kind->name, kind->name);
+    if (offload == DEVIMG_OFFLOAD_CUDA)
+        return "the fallback of CUDA code is PTX: ask for compute_NN";
+    if (offload == DEVIMG_OFFLOAD_HIP)
+        return "HIP code has no such fallback: check this file without one";
     return "add spir64 to -fsycl-targets, on the compile line and on the link line";
 }
 
@@ -51,14 +59,53 @@ static bool has_bitcode(const struct dvi_check *check, const struct devimg_recor
     return false;
 }
 
-static enum devimg_status run_module(struct dvi_check *check, uint32_t index,
+static bool has_fallback(const struct dvi_check *check, const struct devimg_module *module,
+                         const struct devimg_target *kind)
+{
+    for (uint32_t i = 0; i < module->image_count; i++)
+        if (is_fallback(check, check->in->images[module->images[i]], kind))
+            return true;
+    return false;
+}
+
+/* Of a CUDA device link: do all of its inputs have one? A link keeps none. */
+static bool have_inputs(const struct dvi_check *check, const struct devimg_record *record,
+                        const struct devimg_target *kind)
+{
+    uint32_t m = dvi_next_link_input(check, record, 0);
+    bool all = m < record->module_count;
+    for (; m < record->module_count && all; m = dvi_next_link_input(check, record, m + 1))
+        all = has_fallback(check, check->in->modules[record->first_module + m], kind);
+    return all;
+}
+
+static enum devimg_status say_linked(struct dvi_check *check, uint32_t index,
                                      const struct devimg_target *kind, struct devimg_error *err)
+{
+    struct devimg_finding f =
+        dvi_finding_of(DEVIMG_NOTE, "linked-at-load", check->in->modules[index]->record);
+    f.module = index;
+    f.target = kind->name;
+    f.message = "the device link kept no PTX: the runtime compiles and links that of its inputs "
+                "(__nv_relfatbin), at each start of a GPU without native code";
+    f.hint = "nothing to do, unless the section is stripped or not all units are in the link";
+    return dvi_say(check, &f, err);
+}
+
+/* `*inputs`: have_inputs() of the record; MAYBE: not asked yet. */
+static enum devimg_status run_module(struct dvi_check *check, uint32_t index,
+                                     const struct devimg_target *kind, enum devimg_answer *inputs,
+                                     struct devimg_error *err)
 {
     const struct devimg_module *module = check->in->modules[index];
     char names[DVI_NAMES_SIZE];
-    for (uint32_t i = 0; i < module->image_count; i++)
-        if (is_fallback(check, check->in->images[module->images[i]], kind))
-            return DEVIMG_OK;
+    if (has_fallback(check, module, kind))
+        return DEVIMG_OK;
+    if (dvi_is_link_result(check, module) && *inputs == DEVIMG_MAYBE)
+        *inputs =
+            have_inputs(check, check->in->records[module->record], kind) ? DEVIMG_YES : DEVIMG_NO;
+    if (dvi_is_link_result(check, module) && *inputs == DEVIMG_YES)
+        return say_linked(check, index, kind, err);
     struct devimg_finding f = dvi_finding_of(DEVIMG_ERROR, "missing-fallback", module->record);
     dvi_names_of(module, names);
     f.module = index;
@@ -66,7 +113,7 @@ static enum devimg_status run_module(struct dvi_check *check, uint32_t index,
     f.target = kind->name;
     f.kernel = module->name_count == 1 ? module->names[0] : NULL;
     f.message = dvi_message(check, "no registered %s image; kernels: %s", kind->name, names);
-    f.hint = hint_for(check, module);
+    f.hint = hint_for(check, module, kind);
     return dvi_say(check, &f, err);
 }
 
@@ -95,12 +142,13 @@ static enum devimg_status run(struct dvi_check *check, struct devimg_error *err)
     for (uint32_t r = 0; r < check->in->record_count; r++) {
         const struct devimg_record *record = check->in->records[r];
         for (size_t k = 0; k < kinds->known.count; k++) {
+            enum devimg_answer inputs = DEVIMG_MAYBE;
             if (has_bitcode(check, record, kinds->known.items[k]))
                 continue;
             for (uint32_t i = 0; i < record->module_count; i++)
                 if (dvi_may_have_kernels(check, check->in->modules[record->first_module + i]))
-                    DVI_TRY(
-                        run_module(check, record->first_module + i, kinds->known.items[k], err));
+                    DVI_TRY(run_module(check, record->first_module + i, kinds->known.items[k],
+                                       &inputs, err));
         }
     }
     return DEVIMG_OK;

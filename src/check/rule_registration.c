@@ -97,7 +97,10 @@ static enum devimg_status say_unsure(struct dvi_check *check, uint32_t record, u
     f.message =
         dvi_message(check, "whether the program registers %" PRIu32 " image%s cannot be told",
                     count, count == 1 ? "" : "s");
-    f.hint = check->in->images[first]->offload == DEVIMG_OFFLOAD_HIP
+    f.hint = check->in->images[first]->offload == DEVIMG_OFFLOAD_CUDA
+                 ? "a wrapper in .nvFatBinSegment that names its container would tell; code that "
+                   "cuModuleLoadData loads has none"
+             : check->in->images[first]->offload == DEVIMG_OFFLOAD_HIP
                  ? "a wrapper in .hipFatBinSegment that names its bundle would tell"
              : check->in->images[first]->offload == DEVIMG_OFFLOAD_OPENMP
                  ? "an OpenMP descriptor that names it would tell"

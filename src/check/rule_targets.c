@@ -18,6 +18,8 @@ struct state {
     const struct devimg_image *image; /* that is looked at */
     unsigned char *served;            /* a target each; of AMD: settings of dvi_amd_settings() */
     unsigned char *gaps;              /* see dvi_gap_for() */
+    unsigned char *inputs;            /* as `served`: what every input of the device link serves */
+    bool inputs_known;                /* of the record at hand */
 };
 
 static void mark_served(void *context, size_t target)
@@ -30,17 +32,18 @@ static void mark_served(void *context, size_t target)
 }
 
 /* Of an AMD target, several images may each serve some settings of its devices. */
-static bool is_served(const struct state *s, size_t target)
+static bool is_served(const struct state *s, const unsigned char *served, size_t target)
 {
     const struct devimg_target *row = s->check->targets[target].row;
     return dvi_target_is_amd(row)
-               ? (s->served[target] & dvi_amd_settings(row)) == dvi_amd_settings(row)
-               : s->served[target] != 0;
+               ? (served[target] & dvi_amd_settings(row)) == dvi_amd_settings(row)
+               : served[target] != 0;
 }
 
 static const char *hint_of(const struct state *s, const struct devimg_module *module,
-                           bool has_native, bool is_amd)
+                           bool has_native, const struct devimg_target *target)
 {
+    const bool is_amd = dvi_target_is_amd(target);
     const enum devimg_offload offload = dvi_offload_of(s->check, module);
     if (dvi_is_generic_ir(s->check, module))
         return "AdaptiveCpp compiles its generic IR at the first run: no native image is made";
@@ -48,6 +51,11 @@ static const char *hint_of(const struct state *s, const struct devimg_module *mo
         return has_native
                    ? "add --offload-arch for the target to this unit, or declare a gap with a reason"
                    : "compile this unit with --offload-arch for each target";
+    if (dvi_target_is_nvidia(target))
+        return dvi_message(
+            s->check, "%s -gencode arch=compute_%s,code=%s%s",
+            has_native ? "compile this unit with a further" : "compile this unit with",
+            target->name + 3, target->name, has_native ? ", or declare a gap with a reason" : "");
     return has_native
                ? "add the target to the -device list of this unit, or declare a gap with a reason"
                : "compile this unit with -fsycl-targets=spir64_gen and a -device list";
@@ -65,6 +73,28 @@ static void unserved_text(const struct state *s, size_t index, char *out, size_t
             (void)snprintf(out, room, " with %s", dvi_amd_setting_text(row, i, setting));
             return;
         }
+}
+
+/* What the devices of an NVIDIA target do run instead; empty: nothing of this module. */
+static void runs_text(const struct state *s, const struct devimg_module *module,
+                      const struct devimg_target *target, char *out, size_t room)
+{
+    const struct devimg_target *jit = NULL;
+    *out = 0;
+    for (uint32_t i = 0; i < module->image_count; i++) {
+        const struct devimg_target *row =
+            dvi_target_of_image(s->check->in->images[module->images[i]]);
+        if (!dvi_nvidia_runs(target, row))
+            continue;
+        if (dvi_target_is_nvidia(row)) {
+            (void)snprintf(out, room, " (it runs the code for %s, which is built for others)",
+                           row->name);
+            return;
+        }
+        jit = row;
+    }
+    if (jit != NULL)
+        (void)snprintf(out, room, " (its driver compiles the PTX for %s at first use)", jit->name);
 }
 
 static enum devimg_status say_gap(struct state *s, uint32_t index, const struct dvi_gap *gap,
@@ -86,15 +116,16 @@ static enum devimg_status say_missing(struct state *s, uint32_t index, bool has_
 {
     const struct devimg_module *module = s->check->in->modules[index];
     const struct devimg_target *target = s->check->targets[at].row;
-    const bool is_amd = dvi_target_is_amd(target);
-    char names[DVI_NAMES_SIZE], ip[24] = "no IP version", count[24] = "kernels", stated[48] = "";
+    char names[DVI_NAMES_SIZE], ip[24] = "no IP version", count[24] = "kernels", stated[96] = "";
     struct devimg_finding f =
         dvi_finding_of(DEVIMG_ERROR, has_native ? "missing-ip" : "no-native-image", module->record);
     dvi_names_of(module, names);
     if (target->ip_version != DEVIMG_UNKNOWN)
         dvi_ip_text(target->ip_version, ip);
-    if (is_amd)
+    if (dvi_target_is_amd(target))
         unserved_text(s, at, stated, sizeof stated);
+    else if (dvi_target_is_nvidia(target))
+        runs_text(s, module, target, stated, sizeof stated);
     else
         (void)snprintf(stated, sizeof stated, " (%s)", ip);
     f.module = index;
@@ -106,7 +137,7 @@ static enum devimg_status say_missing(struct state *s, uint32_t index, bool has_
                        module->name_count == 1 ? "" : "s");
     f.message = dvi_message(s->check, "no native image for %s%s%s; %s: %s", target->name, stated,
                             has_native ? "" : ", nor for any other GPU", count, names);
-    f.hint = hint_of(s, module, has_native, is_amd);
+    f.hint = hint_of(s, module, has_native, target);
     return dvi_say(s->check, &f, err);
 }
 
@@ -174,6 +205,42 @@ static enum devimg_status look_at_images(struct state *s, const struct devimg_mo
     return DEVIMG_OK;
 }
 
+/* What every input of the device link serves, the runtime makes of them at load. */
+static enum devimg_status look_at_inputs(struct state *s, const struct devimg_record *record,
+                                         struct devimg_error *err)
+{
+    const size_t count = s->check->target_count;
+    uint32_t m = dvi_next_link_input(s->check, record, 0);
+    bool has_native = false;
+    memset(s->inputs, m < record->module_count ? 0xff : 0, count);
+    for (; m < record->module_count; m = dvi_next_link_input(s->check, record, m + 1)) {
+        memset(s->served, 0, count);
+        DVI_TRY(
+            look_at_images(s, s->check->in->modules[record->first_module + m], &has_native, err));
+        for (size_t i = 0; i < count; i++)
+            s->inputs[i] &= s->served[i];
+    }
+    s->inputs_known = true;
+    return DEVIMG_OK;
+}
+
+static enum devimg_status say_linked(struct state *s, uint32_t index,
+                                     const struct devimg_target *target, struct devimg_error *err)
+{
+    const struct devimg_module *module = s->check->in->modules[index];
+    struct devimg_finding f = dvi_finding_of(DEVIMG_NOTE, "linked-at-load", module->record);
+    f.module = index;
+    f.target = target->name;
+    f.message =
+        dvi_message(s->check,
+                    "the device link made nothing for %s: the runtime links the relocatable "
+                    "code for it, at each start",
+                    target->name);
+    f.hint = dvi_message(s->check, "give nvcc -dlink -gencode arch=compute_%s,code=%s as well",
+                         target->name + 3, target->name);
+    return dvi_say(s->check, &f, err);
+}
+
 /* Code that could not be read, so that nobody can say what it is for; damage says why. */
 static bool is_unreadable(const struct state *s, const struct devimg_module *module, uint32_t i)
 {
@@ -205,7 +272,10 @@ static enum devimg_status run_module(struct state *s, uint32_t index, struct dev
 {
     const struct dvi_check *check = s->check;
     const struct devimg_module *module = check->in->modules[index];
+    const bool is_result = dvi_is_link_result(check, module);
     bool has_native = false;
+    if (is_result && !s->inputs_known)
+        DVI_TRY(look_at_inputs(s, check->in->records[module->record], err));
     memset(s->served, 0, check->target_count);
     memset(s->gaps, 0, check->policy->gaps.count);
     DVI_TRY(look_at_images(s, module, &has_native, err));
@@ -214,8 +284,12 @@ static enum devimg_status run_module(struct state *s, uint32_t index, struct dev
             return say_unreadable(s, index, module->images[i], err);
     for (size_t i = 0; i < check->target_count; i++) {
         const struct devimg_target *target = check->targets[i].row;
-        if (is_served(s, i))
+        if (is_served(s, s->served, i))
             continue;
+        if (is_result && is_served(s, s->inputs, i)) {
+            DVI_TRY(say_linked(s, index, target, err));
+            continue;
+        }
         const struct dvi_gap *gap = dvi_gap_for(s->check, module, target, s->gaps);
         DVI_TRY(gap != NULL ? say_gap(s, index, gap, target, err)
                             : say_missing(s, index, has_native, i, err));
@@ -294,6 +368,7 @@ static enum devimg_status run_modules(struct state *s, struct devimg_error *err)
     for (uint32_t r = 0; r < in->record_count; r++) {
         const struct devimg_record *record = in->records[r];
         bool covered = false;
+        s->inputs_known = false;
         for (uint32_t i = 0; i < record->module_count; i++) {
             const uint32_t module = record->first_module + i;
             if (!dvi_needs_coverage(s->check, in->modules[module]))
@@ -342,6 +417,8 @@ static enum devimg_status say_once(struct dvi_check *check, uint32_t record, boo
     f.hint = patchtoken ? "give ocloc --format zebin, or use a newer ocloc"
              : check->in->images[first]->format == DEVIMG_FORMAT_AMDGPU
                  ? "list the targets, or build without --offload-arch"
+             : check->in->images[first]->format == DEVIMG_FORMAT_CUBIN
+                 ? "list the targets, or have nvcc make PTX alone (code=compute_NN)"
                  : "list the targets, or build without -fsycl-targets=spir64_gen";
     return dvi_say(check, &f, err);
 }
@@ -360,10 +437,13 @@ static enum devimg_status run(struct dvi_check *check, struct devimg_error *err)
         return DEVIMG_OK;
     struct state s = { .check = check,
                        .served = calloc(check->target_count, 1),
+                       .inputs = calloc(check->target_count, 1),
                        .gaps = calloc(check->policy->gaps.count + 1, 1) };
-    enum devimg_status st =
-        s.served != NULL && s.gaps != NULL ? run_modules(&s, err) : dvi_fail_memory(err, "targets");
+    enum devimg_status st = s.served != NULL && s.inputs != NULL && s.gaps != NULL
+                                ? run_modules(&s, err)
+                                : dvi_fail_memory(err, "targets");
     free(s.served);
+    free(s.inputs);
     free(s.gaps);
     return st;
 }

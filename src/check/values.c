@@ -93,8 +93,10 @@ static enum devimg_status check_kinds(const char *key, const struct dvi_target_s
                           MOST_TARGETS);
     for (size_t i = 0; i < set->known.count; i++) {
         const struct devimg_target *t = set->known.items[i];
-        const bool is_portable = strcmp(t->kind, "portable") == 0 || strcmp(t->kind, "spirv") == 0;
-        const bool is_gpu = t->ip_version != DEVIMG_UNKNOWN || dvi_target_is_amd(t);
+        const bool is_portable = strcmp(t->kind, "portable") == 0 ||
+                                 strcmp(t->kind, "spirv") == 0 || strcmp(t->kind, "ptx") == 0;
+        const bool is_gpu =
+            t->ip_version != DEVIMG_UNKNOWN || dvi_target_is_amd(t) || dvi_target_is_nvidia(t);
         if (portable ? is_portable : is_gpu)
             continue;
         if (!is_portable && !is_gpu) /* a CPU, an FPGA, or what stands for a list of GPUs */

@@ -59,4 +59,13 @@ DEVIMG_CHECKED enum devimg_status dvi_zlib_inflate(struct dvi_view stored, uint6
 DEVIMG_CHECKED enum devimg_status dvi_zlib_extent(struct dvi_view v, struct dvi_view *out,
                                                   struct devimg_error *err);
 
+/**
+ * Inflate a bare LZ4 block, which holds `size` bytes, as dvi_zstd_inflate() does a frame. MALFORMED: it
+ * does not decode, or to another size. UNSUPPORTED: built without lz4.
+ */
+DEVIMG_CHECKED enum devimg_status dvi_lz4_inflate(struct dvi_view stored, uint64_t size,
+                                                  const char *source, uint64_t most,
+                                                  struct dvi_buffer *buffer, struct dvi_view *out,
+                                                  struct devimg_error *err);
+
 #endif

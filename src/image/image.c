@@ -38,6 +38,7 @@ void dvi_kernel_unknown(struct devimg_kernel *out)
                                    .slm_size = DEVIMG_UNKNOWN,
                                    .scratch_size = DEVIMG_UNKNOWN,
                                    .barrier_count = DEVIMG_UNKNOWN,
+                                   .constant_size = DEVIMG_UNKNOWN,
                                    .sgpr_count = DEVIMG_UNKNOWN,
                                    .agpr_count = DEVIMG_UNKNOWN,
                                    .vgpr_spill_count = DEVIMG_UNKNOWN,

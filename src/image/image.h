@@ -23,10 +23,12 @@ struct dvi_image_facts {
     uint64_t product_family;      /* Intel zebin note 1 (or e_machine of the old form) */
     uint64_t core_family;         /* Intel zebin note 2, patch tokens */
     uint64_t stepping;            /* of the hardware; Intel patch tokens */
-    uint64_t pointer_size;        /* Intel GPU code: 4 or 8 bytes, of the host program */
+    uint64_t pointer_size;        /* GPU code: 4 or 8 bytes, of the host program */
     const char *target;           /* where the image itself names it ("spir64"); NULL otherwise */
     const char *triple;           /* of a device, in bitcode; NULL */
     uint64_t kernel_count;        /* where headers tell it */
+    bool relocatable;             /* input of a device link */
+    bool suffix_known;            /* CUDA: `target` has the "a" of its target, if it is one */
     const char *version;          /* of the format: SPIR-V "1.4", zebin "1.53"; NULL: not stated */
     const char *producer;         /* the tool that wrote it, as the image numbers it; NULL */
     const uint32_t *capabilities; /* SPIR-V: numbers of OpCapability, in order; NULL: not SPIR-V */

@@ -28,7 +28,8 @@ struct describing {
     struct dvi_bytes_sink *sink; /* where bytes are handed to; of DVI_BYTES */
     enum dvi_depth depth;
     uint32_t nesting;
-    uint32_t parent; /* of what is found now, index in `out` */
+    uint32_t parent;        /* of what is found now, index in `out` */
+    uint64_t stored_offset; /* of the stored image in its file */
     struct bytes_at_hand hand;
     char inflated_name[64]; /* source of the bytes that inflate_inside() hands out */
 };
@@ -113,6 +114,15 @@ static enum devimg_status keep_of_image(struct describing *d, enum devimg_status
     return is_damage(status) ? keep(d, status, image, error) : status;
 }
 
+/* Offsets in inflated bytes are told apart by where those are stored. */
+static uint64_t container_of(const struct describing *d, const struct dvi_placed *placed)
+{
+    const uint64_t inflated_bit = UINT64_C(1) << 63;
+    if (placed->container == 0 || !d->hand.inflated)
+        return placed->container;
+    return inflated_bit | ((d->stored_offset << 31) ^ placed->container);
+}
+
 static struct dvi_described_image *add_image(struct describing *d, const struct dvi_placed *placed,
                                              struct dvi_view bytes)
 {
@@ -148,9 +158,11 @@ static struct dvi_described_image *add_image(struct describing *d, const struct 
         .required_sub_group_size = placed->required_sub_group_size,
         .compile_options = placed->compile_options,
         .note = placed->note,
+        .device_link = placed->device_link,
         .bundle_offset = is_packed ? d->hand.packed_at : DEVIMG_UNKNOWN,
         .bundle_size = is_packed ? d->hand.packed_size : DEVIMG_UNKNOWN,
     };
+    added->container = container_of(d, placed);
     if (placed->entries_known && !is_member) {
         added->image.kernel_count = placed->entry_count - placed->exported_count;
         added->image.support = placed->entry_count == 0;
@@ -484,6 +496,18 @@ static const struct dvi_image_format *format_of(const struct dvi_placed *placed,
     return NULL;
 }
 
+static enum devimg_status refuse_format(struct describing *d, uint32_t index,
+                                        const struct dvi_placed *placed, struct dvi_view bytes,
+                                        struct devimg_error *err)
+{
+    d->out->images.items[index].image.target = placed->arch;
+    (void)dvi_fail(
+        err, DEVIMG_MALFORMED, bytes, 0,
+        "%s entry of kind %s: %zu bytes that start with %08" PRIx32 " (little-endian) are none",
+        placed->bundle, devimg_format_name(placed->format), bytes.size, dvi_peek32(bytes, 0));
+    return keep(d, DEVIMG_MALFORMED, index, err);
+}
+
 /* An image of a known format, or of none: facts, target, kernels. */
 static enum devimg_status describe_code(struct describing *d, uint32_t index,
                                         const struct dvi_placed *placed, struct dvi_view bytes,
@@ -498,6 +522,14 @@ static enum devimg_status describe_code(struct describing *d, uint32_t index,
         (void)dvi_fail(err, DEVIMG_MALFORMED, bytes, 0, "empty: 0 bytes where an image should be");
         return keep(d, DEVIMG_MALFORMED, index, err);
     }
+    if (placed->format == DEVIMG_FORMAT_LTO_IR) {
+        image->format = placed->format;
+        image->target = placed->arch;
+        return take_entries(d, placed, index, err);
+    }
+    if (placed->format != DEVIMG_FORMAT_UNKNOWN &&
+        (format == NULL || format->format != placed->format))
+        return refuse_format(d, index, placed, bytes, err);
     const char *host = format == NULL ? host_triple(placed, bytes) : NULL;
     if (format == NULL) {
         image->target = host != NULL ? host : label != NULL ? label->name : placed->arch;
@@ -543,7 +575,13 @@ static enum devimg_status describe_code(struct describing *d, uint32_t index,
     image->extensions = facts.extensions;
     image->extension_count = facts.extension_count;
     image->note = note_both(d, image->note, facts.note);
-    DVI_TRY(keep_of_image(d, name_target(d, image, placed, &facts, bytes, err), index, err));
+    if (facts.relocatable && image->device_link == DEVIMG_LINK_NONE)
+        image->device_link = DEVIMG_LINK_INPUT;
+    DVI_TRY(keep_of_image(d,
+                          dvi_is_cuda(image->format)
+                              ? dvi_name_cuda_target(image, placed, &facts, bytes, err)
+                              : name_target(d, image, placed, &facts, bytes, err),
+                          index, err));
     if (image->target == NULL && label != NULL &&
         (image->format == DEVIMG_FORMAT_BITCODE || strcmp(label->kind, "selector") != 0))
         image->target = label->name;
@@ -697,12 +735,66 @@ static enum devimg_status describe_row(struct describing *d, const struct dvi_bu
 static enum devimg_status describe_frame(struct describing *d, const struct dvi_placed *placed,
                                          struct devimg_error *err);
 
+/* What is compressed: a zstd frame, which says how far it goes, or as the container says. */
+struct packed {
+    struct dvi_zstd_frame frame;
+    enum devimg_compression codec;
+    uint64_t size; /* inflated; UNKNOWN */
+};
+
+/* Listing believes a container that says what its images are, but of small ones: those that a device
+ * link leaves, where there was nothing to link, have no kernels and never need coverage. */
+static bool is_told_by_label(const struct describing *d, const struct dvi_placed *placed,
+                             struct dvi_view bytes)
+{
+    enum { SMALL = 4096 };
+    if (placed->sealed)
+        return true;
+    const uint64_t size =
+        placed->packed != DEVIMG_COMPRESSION_NONE ? placed->inflated_size : bytes.size;
+    return d->depth == DVI_HEADERS && placed->format != DEVIMG_FORMAT_UNKNOWN && size > SMALL;
+}
+
+static enum devimg_status open_packed(struct describing *d, const struct dvi_placed *placed,
+                                      uint32_t index, struct packed *out, struct devimg_error *err);
+
+static enum devimg_status add_told(struct describing *d, const struct dvi_placed *placed,
+                                   struct dvi_view bytes, struct devimg_error *err)
+{
+    const uint32_t index = (uint32_t)d->out->images.count;
+    struct packed packed = { 0 };
+    struct dvi_described_image *self = add_image(d, placed, bytes);
+    if (self == NULL)
+        return dvi_fail_memory(err, bytes.source);
+    if (d->depth == DVI_BYTES && d->sink->as_stored) {
+        d->sink->image(d->sink, index, bytes);
+        return DEVIMG_OK;
+    }
+    if (d->depth == DVI_BYTES) {
+        (void)dvi_fail(err, DEVIMG_UNSUPPORTED, bytes, 0,
+                       "compressed in a way that is not published: only as it is stored");
+        return keep(d, DEVIMG_UNSUPPORTED, index, err);
+    }
+    self->image.format = placed->format;
+    self->image.target = placed->arch;
+    if (placed->packed != DEVIMG_COMPRESSION_NONE) {
+        self->image.compression = placed->packed;
+        self->image.size = placed->inflated_size;
+    }
+    return placed->packed == DEVIMG_COMPRESSION_ZSTD && !placed->sealed
+               ? keep_of_image(d, open_packed(d, placed, index, &packed, err), index, err)
+               : DEVIMG_OK;
+}
+
 /* `index`: the image's place in the list, or NONE: it has none yet. */
 static enum devimg_status describe_bytes(struct describing *d, const struct dvi_placed *placed,
                                          struct dvi_view bytes, uint32_t index,
                                          struct devimg_error *err)
 {
-    if (index == DEVIMG_NONE && !d->hand.inflated && !placed->no_code && dvi_zstd_match(bytes))
+    if (index == DEVIMG_NONE && is_told_by_label(d, placed, bytes))
+        return add_told(d, placed, bytes, err);
+    if (index == DEVIMG_NONE && !placed->no_code &&
+        (placed->packed != DEVIMG_COMPRESSION_NONE || (!d->hand.inflated && dvi_zstd_match(bytes))))
         return describe_frame(d, placed, err);
     const struct dvi_bundle *bundle = placed->no_code ? NULL : dvi_bundle_of(bytes);
     if (index == DEVIMG_NONE && (bundle == NULL || bundle->is_image)) {
@@ -719,10 +811,32 @@ static enum devimg_status describe_bytes(struct describing *d, const struct dvi_
     return describe_row(d, bundle, placed, bytes, index, err);
 }
 
+static enum devimg_status open_packed(struct describing *d, const struct dvi_placed *placed,
+                                      uint32_t index, struct packed *out, struct devimg_error *err)
+{
+    const struct dvi_view bytes = placed->bytes;
+    *out = (struct packed){ .codec = placed->packed, .size = placed->inflated_size };
+    if (placed->packed == DEVIMG_COMPRESSION_LZ4)
+        return DEVIMG_OK;
+    out->codec = DEVIMG_COMPRESSION_ZSTD;
+    if (!dvi_zstd_match(bytes))
+        return dvi_fail(err, DEVIMG_MALFORMED, bytes, 0,
+                        "no zstd frame where the %s entry says one", placed->bundle);
+    DVI_TRY(dvi_zstd_frame_at(bytes, &out->frame, err));
+    out->size = out->frame.size;
+    const struct dvi_view behind = dvi_from(bytes, out->frame.stored.size);
+    if (!dvi_all_zero(behind)) {
+        (void)dvi_fail(err, DEVIMG_MALFORMED, behind, 0, "%zu bytes behind the zstd frame",
+                       behind.size);
+        DVI_TRY(keep(d, DEVIMG_MALFORMED, index, err));
+    }
+    return DEVIMG_OK;
+}
+
 static enum devimg_status describe_frame(struct describing *d, const struct dvi_placed *placed,
                                          struct devimg_error *err)
 {
-    struct dvi_zstd_frame frame = { 0 };
+    struct packed packed = { 0 };
     const uint32_t index = (uint32_t)d->out->images.count;
     struct dvi_described_image *self = add_image(d, placed, placed->bytes);
     if (self == NULL)
@@ -732,22 +846,24 @@ static enum devimg_status describe_frame(struct describing *d, const struct dvi_
         return DEVIMG_OK;
     }
     struct devimg_image *image = &self->image;
-    image->compression = DEVIMG_COMPRESSION_ZSTD;
+    image->compression =
+        placed->packed != DEVIMG_COMPRESSION_NONE ? placed->packed : DEVIMG_COMPRESSION_ZSTD;
     image->size = DEVIMG_UNKNOWN;
+    image->format = placed->format;
+    image->target = placed->format != DEVIMG_FORMAT_UNKNOWN ? placed->arch : NULL;
     const struct devimg_target *label = target_of_label(placed->entry_id);
     if (label != NULL && strcmp(label->kind, "selector") != 0)
         image->target = label->name;
-    const enum devimg_status status = dvi_zstd_frame_at(placed->bytes, &frame, err);
+    if (d->hand.inflated) { /* one buffer a worker */
+        (void)dvi_fail(err, DEVIMG_UNSUPPORTED, placed->bytes, 0,
+                       "compressed inside of compressed");
+        return keep(d, DEVIMG_UNSUPPORTED, index, err);
+    }
+    const enum devimg_status status = open_packed(d, placed, index, &packed, err);
     if (status != DEVIMG_OK)
         return keep_of_image(d, status, index, err);
-    image->size = frame.size;
-    const struct dvi_view behind = dvi_from(placed->bytes, frame.stored.size);
-    if (!dvi_all_zero(behind)) {
-        (void)dvi_fail(err, DEVIMG_MALFORMED, behind, 0, "%zu bytes behind the zstd frame",
-                       behind.size);
-        DVI_TRY(keep(d, DEVIMG_MALFORMED, index, err));
-    }
-    if (d->depth == DVI_HEADERS && placed->entries_known && frame.size != DEVIMG_UNKNOWN &&
+    image->size = packed.size;
+    if (d->depth == DVI_HEADERS && placed->entries_known && packed.size != DEVIMG_UNKNOWN &&
         dvi_is_portable_label(placed->entry_id)) {
         image->format = DEVIMG_FORMAT_SPIRV; /* by its label; decoding checks it */
         return DEVIMG_OK;
@@ -755,8 +871,17 @@ static enum devimg_status describe_frame(struct describing *d, const struct dvi_
     char source[64];
     (void)snprintf(source, sizeof source, "inflated image of 0x%" PRIx64, placed->bytes.offset);
     struct dvi_view bytes = { 0 };
-    enum devimg_status inflated = dvi_zstd_inflate(&frame, source, d->file->opts.max_inflated_size,
-                                                   &d->worker->buffer, &bytes, err);
+    const uint64_t most = d->file->opts.max_inflated_size;
+    enum devimg_status inflated =
+        packed.codec == DEVIMG_COMPRESSION_LZ4
+            ? dvi_lz4_inflate(placed->bytes, packed.size, source, most, &d->worker->buffer, &bytes,
+                              err)
+            : dvi_zstd_inflate(&packed.frame, source, most, &d->worker->buffer, &bytes, err);
+    if (inflated == DEVIMG_OK && placed->packed != DEVIMG_COMPRESSION_NONE &&
+        bytes.size != placed->inflated_size)
+        inflated = dvi_fail(err, DEVIMG_MALFORMED, placed->bytes, 0,
+                            "%s entry stated to inflate to %" PRIu64 " bytes: %zu came out",
+                            placed->bundle, placed->inflated_size, bytes.size);
     if (inflated == DEVIMG_LIMIT) /* of this image alone: the rest is still shown */
         return keep(d, inflated, index, err);
     DVI_TRY(keep_of_image(d, inflated, index, err));
@@ -789,6 +914,7 @@ static enum devimg_status describe(struct describing *d, const struct dvi_placed
                                    .most_names = d->file->opts.max_kernels };
     d->hand = (struct bytes_at_hand){ .size = placed->bytes.size };
     d->parent = DEVIMG_NONE;
+    d->stored_offset = placed->bytes.offset;
     const enum devimg_status status = describe_bytes(d, placed, placed->bytes, DEVIMG_NONE, &local);
     if (status == DEVIMG_NOMEM)
         return dvi_fail_memory(err, placed->bytes.source);

@@ -76,11 +76,29 @@ static enum devimg_status check_entries(struct devimg_file *file, const struct j
                            record_name, &lost, err);
 }
 
+static void take_facts_of(const struct devimg_image *decoded, struct devimg_image *image)
+{
+    image->format = decoded->format;
+    image->note = decoded->note;
+    image->version = decoded->version;
+    image->device_link = decoded->device_link;
+    image->pointer_size = decoded->pointer_size;
+    image->producer = decoded->producer;
+    image->capabilities = decoded->capabilities;
+    image->capability_count = decoded->capability_count;
+    image->extensions = decoded->extensions;
+    image->extension_count = decoded->extension_count;
+    if (decoded->kernel_count != DEVIMG_UNKNOWN && decoded->format != DEVIMG_FORMAT_ARCHIVE)
+        image->kernel_count = decoded->kernel_count;
+    if (image->size == DEVIMG_UNKNOWN)
+        image->size = decoded->size;
+}
+
 /* Facts that only decoding tells: what a label promised is checked against the bytes. */
 static enum devimg_status take_facts(struct devimg_file *file, const struct job *job,
                                      const char *record_name, struct devimg_error *err)
 {
-    struct devimg_image *image = &file->images.items[job->image];
+    const struct devimg_image *image = &file->images.items[job->image];
     const struct devimg_image *decoded = &job->described.images.items[0].image;
     if (image->format == DEVIMG_FORMAT_SPIRV && decoded->format != DEVIMG_FORMAT_SPIRV &&
         decoded->format != DEVIMG_FORMAT_UNKNOWN) {
@@ -91,22 +109,8 @@ static enum devimg_status take_facts(struct devimg_file *file, const struct job 
                        devimg_format_name(decoded->format));
         DVI_TRY(dvi_keep_damage(file, image->record, job->image, record_name, &lie, err));
     }
-    image->format = decoded->format;
-    image->note = decoded->note;
-    image->version = decoded->version;
-    image->pointer_size = decoded->pointer_size;
-    image->producer = decoded->producer;
-    image->capabilities = decoded->capabilities;
-    image->capability_count = decoded->capability_count;
-    image->extensions = decoded->extensions;
-    image->extension_count = decoded->extension_count;
-    for (uint32_t i = job->image; i < job->end; i++) {
-        const struct devimg_image *from = &job->described.images.items[i - job->image].image;
-        if (from->kernel_count != DEVIMG_UNKNOWN && from->format != DEVIMG_FORMAT_ARCHIVE)
-            file->images.items[i].kernel_count = from->kernel_count;
-        if (file->images.items[i].size == DEVIMG_UNKNOWN)
-            file->images.items[i].size = from->size;
-    }
+    for (uint32_t i = job->image; i < job->end; i++)
+        take_facts_of(&job->described.images.items[i - job->image].image, &file->images.items[i]);
     return DEVIMG_OK;
 }
 
@@ -201,6 +205,46 @@ static enum devimg_status merge_all(struct decoding *d, size_t job_count, struct
     return dvi_keep_cut(file, err);
 }
 
+static int by_module(const void *a, const void *b)
+{
+    const struct devimg_kernel *x = *(const struct devimg_kernel *const *)a;
+    const struct devimg_kernel *y = *(const struct devimg_kernel *const *)b;
+    if (x->module != y->module)
+        return x->module < y->module ? -1 : 1;
+    return (x > y) - (x < y);
+}
+
+/* Modules whose kernels had no names before get them from all of their images. */
+static enum devimg_status name_modules(struct devimg_file *file, struct devimg_error *err)
+{
+    const size_t count = file->kernels.count;
+    const struct devimg_kernel **sorted = calloc(count + 1, sizeof(struct devimg_kernel *));
+    if (sorted == NULL)
+        return dvi_fail_memory(err, file->name);
+    for (size_t i = 0; i < count; i++)
+        sorted[i] = &file->kernels.items[i];
+    qsort(sorted, count, sizeof *sorted, by_module);
+    enum devimg_status status = DEVIMG_OK;
+    for (size_t first = 0, end = 0; first < count && status == DEVIMG_OK; first = end) {
+        const uint32_t number = sorted[first]->module;
+        while (end < count && sorted[end]->module == number)
+            end++;
+        if (number == DEVIMG_NONE || file->modules.items[number].name_count > 0)
+            continue;
+        const char **names = dvi_arena_array(&file->arena, end - first, sizeof *names);
+        if (names == NULL) {
+            status = dvi_fail_memory(err, file->name);
+            break;
+        }
+        for (size_t i = first; i < end; i++)
+            names[i - first] = sorted[i]->name;
+        file->modules.items[number].name_count = dvi_names_sort(names, (uint32_t)(end - first));
+        file->modules.items[number].names = names;
+    }
+    free(sorted);
+    return status;
+}
+
 static size_t list_jobs(const struct devimg_file *file, struct job *jobs)
 {
     size_t count = 0;
@@ -231,6 +275,8 @@ enum devimg_status devimg_read_kernels(struct devimg_file *file, struct devimg_e
             d.workers[w].arena.budget = &file->kept;
         dvi_pool_run(job_count, file->opts.threads, decode_one, &d);
         status = merge_all(&d, job_count, err);
+        if (status == DEVIMG_OK)
+            status = name_modules(file, err);
         if (status == DEVIMG_OK)
             status = sort_findings(file, findings_before, err);
     }

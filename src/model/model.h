@@ -55,6 +55,7 @@ struct dvi_described_image {
     const char **names;        /* kernels it was decoded to, sorted; NULL: not decoded */
     uint32_t name_count;
     uint32_t first_kernel, kernel_count; /* within the list's kernels */
+    uint64_t container; /* as in struct dvi_placed, and unlike that of any other in the record */
 };
 
 /** What became of one stored image: itself, then what it holds. */
@@ -153,6 +154,15 @@ bool dvi_was_cut(const struct devimg_file *file);
 /** A file that shrank under its mapping was read as zeros from there on: say so, once, in the last
  *  record. NOMEM. */
 DEVIMG_CHECKED enum devimg_status dvi_keep_cut(struct devimg_file *file, struct devimg_error *err);
+
+/** Cubin, PTX or LTO-IR. */
+bool dvi_is_cuda(enum devimg_format format);
+/** Name what CUDA code is for. MALFORMED: the container's label says another target. */
+DEVIMG_CHECKED enum devimg_status dvi_name_cuda_target(struct devimg_image *image,
+                                                       const struct dvi_placed *placed,
+                                                       const struct dvi_image_facts *facts,
+                                                       struct dvi_view bytes,
+                                                       struct devimg_error *err);
 
 /** True for labels of portable code: what stands there is SPIR-V that every driver compiles. */
 bool dvi_is_portable_label(const char *entry_id);

@@ -2,7 +2,8 @@
 /*
  * Modules: the images that stand for the same kernels, so that the runtime picks one of them.
  *
- * Images with the same set of names belong together, across descriptors, containers and bundles.
+ * Images with the same set of names belong together, across descriptors, containers and bundles; those
+ * of one CUDA fat binary always do, since the runtime takes one of them for a device.
  * A template that several units use gives several images with equal sets: they pair in file order,
  * so that a module never holds two images for the same target, and never images of two units that
  * are both known.
@@ -21,6 +22,7 @@ struct candidate {
     uint32_t image_end; /* behind its members */
     const char **names; /* sorted, each once */
     uint32_t name_count;
+    uint64_t container;       /* not 0: this tells what belongs together, and not the names */
     enum devimg_offload kind; /* UNKNOWN: any */
     bool no_kernels;          /* the names are those of exported functions */
     uint64_t key;             /* hash of the names */
@@ -164,7 +166,10 @@ static enum devimg_status add_candidate(struct builder *b,
                                         uint32_t first, uint32_t end)
 {
     struct devimg_image *image = &b->file->images.items[first];
-    struct candidate c = { .image = first, .image_end = end, .module = DEVIMG_NONE };
+    struct candidate c = { .image = first,
+                           .image_end = end,
+                           .container = described[first - b->record->first_image]->container,
+                           .module = DEVIMG_NONE };
     /* what a packing says of an image inside stands in the image alone */
     if (b->file->placed.items[first].entries_known || image->entry_count > 0) {
         const uint32_t functions = b->file->placed.items[first].exported_count;
@@ -187,7 +192,9 @@ static enum devimg_status add_candidate(struct builder *b,
                  ? image->offload
                  : DEVIMG_OFFLOAD_UNKNOWN;
     c.key = hash_bytes(hash_start, &c.kind, sizeof c.kind);
-    for (uint32_t i = 0; c.names != NULL && i < c.name_count; i++)
+    if (c.container != 0)
+        c.key = hash_bytes(c.key, &c.container, sizeof c.container);
+    for (uint32_t i = 0; c.container == 0 && c.names != NULL && i < c.name_count; i++)
         c.key = hash_text(c.key, c.names[i]);
     DVI_TRY(add_targets(b, &c));
     c.unit_key = image->unit != NULL ? hash_text(hash_start, image->unit) | 1 : 0;
@@ -205,6 +212,8 @@ static enum devimg_status add_candidate(struct builder *b,
 
 static bool same_names(const struct candidate *a, const struct candidate *b)
 {
+    if (a->container != 0 || b->container != 0)
+        return a->container == b->container;
     if (a->names == NULL || b->names == NULL)
         return a->names == b->names && a->kind == b->kind;
     if (a->kind != b->kind || a->key != b->key || a->name_count != b->name_count)
@@ -282,7 +291,7 @@ static uint32_t find_module(struct builder *b, const struct group *group, const 
 {
     /* unknown names are equal only before the link, where the images of an object, or of the bundle
      * that goes into one, are of one unit */
-    if (c->names == NULL && b->record->linked == DEVIMG_YES)
+    if (c->names == NULL && c->container == 0 && b->record->linked == DEVIMG_YES)
         return DEVIMG_NONE;
     uint32_t m = group->first_module;
     if (resumed != 0)
@@ -345,6 +354,15 @@ static enum devimg_status place(struct builder *b, uint32_t index)
     return DEVIMG_OK;
 }
 
+/* Of a container, images whose names nobody looked at stand beside others. */
+static bool all_names_known(const struct builder *b, const struct building *m)
+{
+    for (uint32_t i = m->first_member; i != DEVIMG_NONE; i = b->next_member[i])
+        if (b->candidates.items[i].names == NULL)
+            return false;
+    return true;
+}
+
 /* Write the modules out as records, in the order of their first images. */
 static enum devimg_status finish(struct builder *b)
 {
@@ -361,12 +379,15 @@ static enum devimg_status finish(struct builder *b)
         if (images == NULL || module == NULL)
             return DEVIMG_NOMEM;
         const struct candidate *first = &b->candidates.items[from->candidate];
-        *module = (struct devimg_module){ .record = (uint32_t)(b->record - file->records.items),
-                                          .unit = from->unit,
-                                          .images = images,
-                                          .image_count = count,
-                                          .names = first->names,
-                                          .name_count = first->no_kernels ? 0 : first->name_count };
+        const bool names_known = all_names_known(b, from);
+        *module =
+            (struct devimg_module){ .record = (uint32_t)(b->record - file->records.items),
+                                    .unit = from->unit,
+                                    .images = images,
+                                    .image_count = count,
+                                    .names = names_known ? first->names : NULL,
+                                    .name_count =
+                                        !names_known || first->no_kernels ? 0 : first->name_count };
         count = 0;
         for (uint32_t i = from->first_member; i != DEVIMG_NONE; i = b->next_member[i])
             for (uint32_t image = b->candidates.items[i].image;

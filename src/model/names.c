@@ -44,6 +44,12 @@ const char *devimg_compression_name(enum devimg_compression compression)
     return NAME_OF(names, compression);
 }
 
+const char *devimg_device_link_name(enum devimg_device_link link)
+{
+    static const char *const names[] = { NULL, "input", "linked", "result" };
+    return NAME_OF(names, link);
+}
+
 const char *devimg_severity_name(enum devimg_severity severity)
 {
     static const char *const names[] = { "note", "warning", "error" };

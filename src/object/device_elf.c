@@ -7,7 +7,10 @@
  *   e_shoff  40      32
  *   e_flags  48      36      u32, right behind e_shoff
  *   e_shentsize, e_shnum, e_shstrndx: 58, 46
- *   section: name u32, type u32; offset 24/16, size 32/20
+ *   section: name u32, type u32; flags 8/8, offset 24/16, size 32/20, link 40/24, info 44/28
+ *
+ * Of NVIDIA, sections of four more types have no bytes in the file, whatever size they state: seen in
+ * cubins of CUDA 11.8 to 13.0 (.nv.global, .nv.shared, .nv_debug.shared).
  */
 #include "object/device_elf.h"
 
@@ -16,7 +19,15 @@
 
 #include "object/magic.h"
 
-enum { SHT_NOBITS = 8, SHN_XINDEX = 0xffff };
+enum { SHT_NOBITS = 8, SHN_XINDEX = 0xffff, EM_CUDA = 190 };
+
+static bool has_bytes(const struct dvi_device_elf *elf, uint32_t type)
+{
+    if (type == 0 || type == SHT_NOBITS)
+        return false;
+    return elf->machine != EM_CUDA ||
+           (type != 0x70000007 && type != 0x70000009 && type != 0x7000000a && type != 0x70000015);
+}
 
 bool dvi_device_elf_peek(struct dvi_view v, uint16_t *type, uint16_t *machine)
 {
@@ -101,9 +112,13 @@ enum devimg_status dvi_device_elf_section(const struct dvi_device_elf *elf, uint
     const uint64_t size = elf->wide ? dvi_peek64(header, 32) : dvi_peek32(header, 20);
     struct dvi_device_section section = { .type = dvi_peek32(header, 4),
                                           .link = dvi_peek32(header, elf->wide ? 40 : 24),
+                                          .info = dvi_peek32(header, elf->wide ? 44 : 28),
+                                          .flags = elf->wide ? dvi_peek64(header, 8)
+                                                             : dvi_peek32(header, 8),
+                                          .size = size,
                                           .name = dvi_view_of(NULL, 0, elf->file.source),
                                           .data = dvi_view_of(NULL, 0, elf->file.source) };
-    if (section.type != SHT_NOBITS && section.type != 0)
+    if (has_bytes(elf, section.type))
         DVI_TRY(dvi_slice(elf->file, offset, size, "ELF section", &section.data, err));
     if (elf->names.size > 0)
         DVI_TRY(name_at(elf->names, dvi_peek32(header, 0), &section.name, err));

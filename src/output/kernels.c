@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `devimg kernels`: what each kernel takes, the worst first where that is asked for. */
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,13 +20,21 @@ struct row {
     uint32_t index;
 };
 
+enum vendor { AMD = 1, NVIDIA = 2 };
+
+static unsigned vendor_of(const struct devimg_kernel *kernel)
+{
+    return (kernel->sgpr_count != DEVIMG_UNKNOWN ? AMD : 0U) |
+           (kernel->constant_size != DEVIMG_UNKNOWN ? NVIDIA : 0U);
+}
+
 static uint64_t key_of(const struct devimg_kernel *kernel, const char *sort)
 {
 #define DVI_KEY(name, member)    \
     if (strcmp(sort, name) == 0) \
         return kernel->member;
-    if (strcmp(sort, "scratch") == 0 && kernel->sgpr_count != DEVIMG_UNKNOWN)
-        return kernel->private_size; /* AMD: that is all of it */
+    if (strcmp(sort, "scratch") == 0 && vendor_of(kernel) != 0)
+        return kernel->private_size; /* AMD, NVIDIA: that is all of it */
     DVI_KERNEL_KEYS(DVI_KEY)
 #undef DVI_KEY
     return 0;
@@ -52,7 +61,7 @@ struct rows {
     struct row *items;
     size_t count;
     bool mangled;
-    bool amd; /* some kernel has scalar registers of its own */
+    unsigned vendors; /* bits of enum vendor: whose columns are shown */
 };
 
 static bool select_rows(const struct devimg_file *file, const struct dvi_kernel_view *view,
@@ -70,7 +79,7 @@ static bool select_rows(const struct devimg_file *file, const struct dvi_kernel_
             continue;
         const uint64_t key = view->sort != NULL ? key_of(kernel, view->sort) : 0;
         out->items[out->count++] = (struct row){ kernel, key, i };
-        out->amd = out->amd || kernel->sgpr_count != DEVIMG_UNKNOWN;
+        out->vendors |= vendor_of(kernel);
     }
     if (view->sort != NULL)
         qsort(out->items, out->count, sizeof *out->items,
@@ -108,25 +117,44 @@ static const char *shown_name(const struct rows *rows, const struct devimg_kerne
     return plain != NULL ? plain : kernel->name;
 }
 
+/* Numbers of a kernel; what only one vendor's code states is shown where such code is. */
+static const struct number_column {
+    const char *title;
+    size_t at; /* in struct devimg_kernel */
+    unsigned vendors;
+} numbers[] = {
+    { "SIZE", offsetof(struct devimg_kernel, code_size), 0 },
+    { "REGISTERS", offsetof(struct devimg_kernel, registers), 0 },
+    { "SGPR", offsetof(struct devimg_kernel, sgpr_count), AMD },
+    { "AGPR", offsetof(struct devimg_kernel, agpr_count), AMD },
+    { "PRIVATE", offsetof(struct devimg_kernel, private_size), 0 },
+    { "SPILL", offsetof(struct devimg_kernel, spill_size), 0 },
+    { "SLM", offsetof(struct devimg_kernel, slm_size), 0 },
+    { "SCRATCH", offsetof(struct devimg_kernel, scratch_size), 0 },
+    { "CONSTANT", offsetof(struct devimg_kernel, constant_size), NVIDIA },
+    { "BARRIERS", offsetof(struct devimg_kernel, barrier_count), NVIDIA },
+};
+enum { NUMBERS = sizeof numbers / sizeof *numbers };
+
+static bool shows(const struct rows *rows, const struct number_column *column)
+{
+    return column->vendors == 0 || (column->vendors & rows->vendors) != 0;
+}
+
 static void kernel_rows(struct dvi_table *table, const void *data)
 {
     const struct rows *rows = data;
     char name[DVI_NAME_ROOM];
     for (size_t i = 0; i < rows->count; i++) {
         const struct devimg_kernel *k = rows->items[i].kernel;
-        const struct devimg_image *image = devimg_image_at(rows->file, k->image);
-        dvi_target_cell(table, image);
+        dvi_target_cell(table, devimg_image_at(rows->file, k->image));
         sub_group_cell(table, k);
-        dvi_cell_number(table, k->code_size);
-        dvi_cell_number(table, k->registers);
-        if (rows->amd) {
-            dvi_cell_number(table, k->sgpr_count);
-            dvi_cell_number(table, k->agpr_count);
+        for (size_t c = 0; c < NUMBERS; c++) {
+            uint64_t number = 0;
+            memcpy(&number, (const char *)k + numbers[c].at, sizeof number);
+            if (shows(rows, &numbers[c]))
+                dvi_cell_number(table, number);
         }
-        dvi_cell_number(table, k->private_size);
-        dvi_cell_number(table, k->spill_size);
-        dvi_cell_number(table, k->slm_size);
-        dvi_cell_number(table, k->scratch_size);
         needs_cell(table, k);
         dvi_cell(table, dvi_table_printing(table) ? shown_name(rows, k, name) : "");
     }
@@ -134,22 +162,14 @@ static void kernel_rows(struct dvi_table *table, const void *data)
 
 static void print_rows(const struct dvi_output *out, const struct rows *rows)
 {
-    static const struct dvi_column columns[] = {
-        { "TARGET", DVI_LEFT },     { "SUB-GROUP", DVI_LEFT }, { "SIZE", DVI_RIGHT },
-        { "REGISTERS", DVI_RIGHT }, { "PRIVATE", DVI_RIGHT },  { "SPILL", DVI_RIGHT },
-        { "SLM", DVI_RIGHT },       { "SCRATCH", DVI_RIGHT },  { "NEEDS", DVI_LEFT },
-        { "NAME", DVI_LEFT },
-    };
-    static const struct dvi_column amd[] = {
-        { "TARGET", DVI_LEFT },     { "SUB-GROUP", DVI_LEFT }, { "SIZE", DVI_RIGHT },
-        { "REGISTERS", DVI_RIGHT }, { "SGPR", DVI_RIGHT },     { "AGPR", DVI_RIGHT },
-        { "PRIVATE", DVI_RIGHT },   { "SPILL", DVI_RIGHT },    { "SLM", DVI_RIGHT },
-        { "SCRATCH", DVI_RIGHT },   { "NEEDS", DVI_LEFT },     { "NAME", DVI_LEFT },
-    };
-    if (rows->amd)
-        dvi_table_print(out, amd, sizeof amd / sizeof *amd, kernel_rows, rows);
-    else
-        dvi_table_print(out, columns, sizeof columns / sizeof *columns, kernel_rows, rows);
+    struct dvi_column columns[NUMBERS + 4] = { { "TARGET", DVI_LEFT }, { "SUB-GROUP", DVI_LEFT } };
+    size_t count = 2;
+    for (size_t i = 0; i < NUMBERS; i++)
+        if (shows(rows, &numbers[i]))
+            columns[count++] = (struct dvi_column){ numbers[i].title, DVI_RIGHT };
+    columns[count++] = (struct dvi_column){ "NEEDS", DVI_LEFT };
+    columns[count++] = (struct dvi_column){ "NAME", DVI_LEFT };
+    dvi_table_print(out, columns, count, kernel_rows, rows);
 }
 
 void dvi_kernels_print(struct dvi_output *out, const struct devimg_file *file,

@@ -286,6 +286,9 @@ static void print_special(const struct dvi_output *out, const struct dvi_summary
         print_total(file, s->raw_count, "image", s->raw_size);
         fputs(" of 512 bytes or more\n", file);
     }
+    if (s->relinked_modules > 0)
+        fputs("device link: it kept no PTX; the runtime links and compiles that of its input\n",
+              file);
     if (s->support_count > 0) {
         fputs("support: ", file);
         dvi_print_count(file, s->support_count, "image");

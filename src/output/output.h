@@ -56,14 +56,15 @@ void dvi_output_list(struct dvi_output *out, const struct devimg_file *file, con
                      const struct dvi_list_view *view);
 
 /* X(name, member of struct devimg_kernel): numbers that kernels can be sorted by, largest first */
-#define DVI_KERNEL_KEYS(X)     \
-    X("size", code_size)       \
-    X("spill", spill_size)     \
-    X("private", private_size) \
-    X("scratch", scratch_size) \
-    X("slm", slm_size)         \
-    X("registers", registers)  \
-    X("sub-group", sub_group_size)
+#define DVI_KERNEL_KEYS(X)         \
+    X("size", code_size)           \
+    X("spill", spill_size)         \
+    X("private", private_size)     \
+    X("scratch", scratch_size)     \
+    X("slm", slm_size)             \
+    X("registers", registers)      \
+    X("sub-group", sub_group_size) \
+    X("constant", constant_size)
 
 struct dvi_target_set;
 struct dvi_kernel_view {

@@ -164,6 +164,7 @@ static void image_json(struct dvi_json *j, const struct devimg_record *record, u
     numbers_json(j, "capabilities", image->capabilities, image->capability_count);
     extensions_json(j, image);
     dvi_json_text(j, "compile_options", image->compile_options);
+    dvi_json_text(j, "device_link", devimg_device_link_name(image->device_link));
     dvi_json_text(j, "note", image->note);
     dvi_json_number(j, "bundle_offset", image->bundle_offset);
     dvi_json_number(j, "bundle_size", image->bundle_size);
@@ -232,6 +233,7 @@ static void kernel_json(struct dvi_json *j, const struct devimg_file *file,
     dvi_json_number(j, "slm_size", k->slm_size);
     dvi_json_number(j, "scratch_size", k->scratch_size);
     dvi_json_number(j, "barrier_count", k->barrier_count);
+    dvi_json_number(j, "constant_size", k->constant_size);
     dvi_json_number(j, "sgpr_count", k->sgpr_count);
     dvi_json_number(j, "agpr_count", k->agpr_count);
     dvi_json_number(j, "vgpr_spill_count", k->vgpr_spill_count);

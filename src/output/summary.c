@@ -159,11 +159,13 @@ static void count_targets(struct dvi_summary *s, const struct row *rows, size_t 
 {
     for (size_t i = 0; i < count && rows[i].class == DVI_CLASS_NATIVE;) {
         const size_t start = i;
-        uint32_t modules = 0;
-        for (; i < count && compare_targets(&rows[start], &rows[i]) == 0; i++)
-            if (rows[i].image->module != DEVIMG_NONE &&
-                (i == start || rows[i].image->module != rows[i - 1].image->module))
+        uint32_t modules = 0, last = DEVIMG_NONE;
+        for (; i < count && compare_targets(&rows[start], &rows[i]) == 0; i++) {
+            const struct devimg_image *image = rows[i].image;
+            if (image->module != last && image->device_link != DEVIMG_LINK_LINKED)
                 modules++;
+            last = image->module;
+        }
         s->native_count++;
         s->everywhere_count += modules == s->module_count;
     }
@@ -196,10 +198,44 @@ static bool has_link_fallback(const struct devimg_file *file, const struct devim
     return bitcode && native;
 }
 
+static enum devimg_device_link link_of(const struct devimg_file *file,
+                                       const struct devimg_module *module)
+{
+    const struct devimg_image *image =
+        module->image_count > 0 ? devimg_image_at(file, module->images[0]) : NULL;
+    return image != NULL ? image->device_link : DEVIMG_LINK_NONE;
+}
+
+static bool has_class(const struct devimg_file *file, const struct devimg_module *module,
+                      enum dvi_class class)
+{
+    for (uint32_t i = 0; i < module->image_count; i++) {
+        const struct devimg_image *image = devimg_image_at(file, module->images[i]);
+        if (image != NULL && dvi_image_class(image) == class)
+            return true;
+    }
+    return false;
+}
+
+/* What a CUDA device link took holds PTX, all of it: the runtime links it where the result holds nothing. */
+static bool has_input_fallback(const struct devimg_file *file, const struct devimg_record *record)
+{
+    bool any = false;
+    for (uint32_t m = 0; m < record->module_count; m++) {
+        const struct devimg_module *module = devimg_module_at(file, record->first_module + m);
+        if (link_of(file, module) != DEVIMG_LINK_LINKED)
+            continue;
+        any = true;
+        if (!has_class(file, module, DVI_CLASS_PORTABLE))
+            return false;
+    }
+    return any;
+}
+
 static void count_modules(struct dvi_summary *s, const struct devimg_file *file, unsigned offloads)
 {
     uint32_t record = DEVIMG_NONE;
-    bool in_object = false;
+    bool in_object = false, in_inputs = false;
     for (uint32_t m = 0; m < devimg_module_count(file); m++) {
         const struct devimg_module *module = devimg_module_at(file, m);
         unsigned classes = 0, in_archives = 0;
@@ -207,7 +243,11 @@ static void count_modules(struct dvi_summary *s, const struct devimg_file *file,
         if (module->record != record) {
             record = module->record;
             in_object = has_link_fallback(file, devimg_record_at(file, record));
+            in_inputs = has_input_fallback(file, devimg_record_at(file, record));
         }
+        const enum devimg_device_link link = link_of(file, module);
+        if (link == DEVIMG_LINK_LINKED)
+            continue; /* the result is made of it */
         for (uint32_t i = 0; i < module->image_count; i++) {
             const struct devimg_image *image = devimg_image_at(file, module->images[i]);
             if (image == NULL || !is_of(image, offloads))
@@ -218,7 +258,10 @@ static void count_modules(struct dvi_summary *s, const struct devimg_file *file,
             unread |= image->format == DEVIMG_FORMAT_UNKNOWN && image->target == NULL;
         }
         const bool native = (classes >> DVI_CLASS_NATIVE & 1) != 0;
-        const bool portable = (classes >> DVI_CLASS_PORTABLE & 1) != 0 || (native && in_object);
+        const bool relinked = link == DEVIMG_LINK_RESULT && in_inputs;
+        const bool portable =
+            (classes >> DVI_CLASS_PORTABLE & 1) != 0 || (native && (in_object || relinked));
+        s->relinked_modules += relinked && (classes >> DVI_CLASS_PORTABLE & 1) == 0;
         if (in_object && bitcode && classes == 1U << DVI_CLASS_OTHER)
             continue;
         unread |= (classes >> DVI_CLASS_ARCHIVE & 1) != 0 && in_archives == 0;

@@ -49,6 +49,7 @@ struct dvi_summary {
     uint32_t native_modules;     /* modules with native code */
     uint32_t jit_native_modules; /* modules with both */
     uint32_t link_modules;       /* modules with both, the portable one bitcode for the link */
+    uint32_t relinked_modules;   /* of a CUDA device link, whose input alone holds PTX */
     uint32_t unread_modules;     /* modules of which no native code was seen, and a part not read */
     uint32_t top_count;          /* images that are no members of another */
     uint32_t support_count, family_count, raw_count, unregistered_count;

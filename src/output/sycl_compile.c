@@ -210,7 +210,9 @@ static void failure_rows(struct dvi_table *table, const void *data)
     const struct dvi_compile *c = data;
     for (size_t i = 0; i < c->cells.count; i++) {
         const struct dvi_cell *cell = &c->cells.items[i];
-        for (size_t k = 0; k < cell->failures.list.count && cell->gap == NULL; k++) {
+        if (cell->gap != NULL || cell->is_unknown)
+            continue;
+        for (size_t k = 0; k < cell->failures.list.count; k++) {
             const struct dvi_diagnostic *d = &cell->failures.list.items[k];
             dvi_cell(table, c->units.items[cell->unit].label);
             dvi_cell(table, c->list.items[cell->target].name);
@@ -219,6 +221,33 @@ static void failure_rows(struct dvi_table *table, const void *data)
             dvi_cell(table, d->message);
         }
     }
+}
+
+static bool has_rows(const struct dvi_compile *c)
+{
+    for (size_t i = 0; i < c->cells.count; i++) {
+        const struct dvi_cell *cell = &c->cells.items[i];
+        if (cell->state != DVI_CELL_OK && cell->gap == NULL && !cell->is_unknown)
+            return true;
+    }
+    return false;
+}
+
+/* Targets that their compiler does not know, whatever the unit: once. */
+static void print_unknown(const struct dvi_output *out, const struct dvi_compile *c)
+{
+    const char *before = "\nThis ocloc does not know ";
+    for (size_t t = 0; t < c->list.count; t++) {
+        bool unknown = false;
+        for (size_t i = 0; i < c->cells.count && !unknown; i++)
+            unknown = c->cells.items[i].target == t && c->cells.items[i].is_unknown;
+        if (!unknown)
+            continue;
+        fprintf(out->file, "%s%s", before, c->list.items[t].name);
+        before = ", ";
+    }
+    if (before[0] == ',')
+        fputs(": use a newer one, or leave them out (--narrow-to-ocloc)\n", out->file);
 }
 
 static void print_gaps(const struct dvi_output *out, const struct dvi_compile *c)
@@ -305,10 +334,11 @@ static void text(struct dvi_output *out, const struct dvi_compile *c)
     if (out->quiet || c->nothing != NULL)
         return;
     table(out, c);
-    if (c->failed > 0) {
+    if (has_rows(c)) {
         putc('\n', out->file);
         dvi_table_print(out, columns, sizeof columns / sizeof *columns, failure_rows, c);
     }
+    print_unknown(out, c);
     print_gaps(out, c);
     print_logs(out, c);
 }

@@ -202,6 +202,32 @@ static void put_word(FILE *file, const char *word)
         putc('\'', file);
 }
 
+/*
+ * A compiler writes its rule from the folder that it runs in, and Ninja reads it from another one:
+ * files without a leading '/' get the folder. What stands behind "\ " belongs to the name before.
+ */
+static void put_rule_mend(FILE *file, const char *folder, const char *deps, struct dvi_arena *arena)
+{
+    const size_t size = strlen(folder);
+    char *name = dvi_arena_array(arena, 4 * size + 1, 1), *end = name;
+    for (size_t i = 0; i < size && name != NULL; i++) {
+        if (folder[i] == ' ') /* as make has it, and both again for sed */
+            *end++ = '\\', *end++ = '\\';
+        else if (strchr("\\&,", folder[i]) != NULL)
+            *end++ = '\\';
+        *end++ = folder[i];
+    }
+    const char *script =
+        name != NULL
+            ? dvi_arena_format(arena,
+                               "s/\\\\ /\\x01/g;s,( )([^/ \\\\]),\\1%s/\\2,g;s/\\x01/\\\\ /g", name)
+            : NULL;
+    fputs(" && sed -E -i ", file);
+    put_word(file, script != NULL ? script : "");
+    putc(' ', file);
+    put_word(file, deps);
+}
+
 static bool has_line_end(const struct dvi_sycl_words *words)
 {
     for (size_t i = 0; i < words->list.count; i++)
@@ -268,6 +294,8 @@ static enum devimg_status put_edge(FILE *file, const struct ninja *n, size_t ind
             putc(' ', file);
             put_word(file, words.list.items[i]);
         }
+        if (unit->compiler->reads(unit) == DVI_READS_DEPFILE)
+            put_rule_mend(file, unit->folder, deps, arena);
         fputs("\n  description = [", file);
         fprintf(file, "%s] ", target);
         put_path(file, unit->label);
@@ -285,9 +313,13 @@ static enum devimg_status fill_ninja(FILE *file, const void *context, struct dev
     fprintf(file,
             "%s\n# ninja -k 0 -f FILE: every unit for every target, also behind one that fails\n"
             "ninja_required_version = 1.5\n"
-            "rule with_rule\n  command = $cmd\n  depfile = $out.d\n  deps = gcc\n"
-            "rule alone\n  command = $cmd\n",
+            "builddir = ",
             ninja_mark);
+    put_path(file, n->c->work);
+    fputs("/ninja\n"
+          "rule with_rule\n  command = $cmd\n  depfile = $out.d\n  deps = gcc\n"
+          "rule alone\n  command = $cmd\n",
+          file);
     for (size_t i = 0; i < n->c->cells.count && st == DEVIMG_OK; i++) {
         st = put_edge(file, n, i, &arena, err);
         dvi_arena_free(&arena);

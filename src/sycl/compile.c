@@ -48,13 +48,30 @@ static const char *gap_of(const struct dvi_compile *c, const struct dvi_unit *un
     const struct devimg_policy *policy = c->asked->policy;
     for (size_t i = 0; policy != NULL && i < policy->gaps.count; i++) {
         const struct dvi_gap *gap = &policy->gaps.items[i];
-        if (!gap->by_unit || !dvi_gap_has_unit(gap, unit->label))
+        if (!gap->by_unit || !dvi_gap_has_unit(gap, unit->path))
             continue;
         for (size_t k = 0; k < gap->without.known.count; k++)
             if (strcmp(gap->without.known.items[k]->name, target->name) == 0)
                 return gap->reason;
     }
     return NULL;
+}
+
+/* A gap of the policy that is about no unit is likely misspelt; with --only it may be of another. */
+static enum devimg_status say_unmatched_gaps(struct dvi_compile *c, struct devimg_error *err)
+{
+    const struct devimg_policy *policy = c->asked->only_count == 0 ? c->asked->policy : NULL;
+    for (size_t i = 0; policy != NULL && i < policy->gaps.count; i++) {
+        const struct dvi_gap *gap = &policy->gaps.items[i];
+        bool matched = !gap->by_unit;
+        for (size_t u = 0; u < c->units.count && !matched; u++)
+            matched = dvi_gap_has_unit(gap, c->units.items[u].path);
+        if (!matched)
+            DVI_TRY(dvi_compile_warn(
+                c, dvi_arena_format(&c->arena, "the gap \"unit:%s\" matches no unit", gap->pattern),
+                err));
+    }
+    return DEVIMG_OK;
 }
 
 static enum devimg_status add_cells(struct dvi_compile *c, size_t unit, struct devimg_error *err)
@@ -107,6 +124,7 @@ enum devimg_status dvi_compile_plan(const struct dvi_compile_asked *asked, struc
     DVI_TRY(say_left_out(out, false, err));
     if (out->nothing != NULL)
         return DEVIMG_OK;
+    DVI_TRY(say_unmatched_gaps(out, err));
     DVI_TRY(dvi_compile_find_programs(out, err));
     for (size_t i = 0; i < out->units.count; i++)
         DVI_TRY(add_cells(out, i, err));
@@ -212,6 +230,25 @@ static enum devimg_status say(struct dvi_cell *cell, const char *message, struct
     return DEVIMG_OK;
 }
 
+/* ocloc does not say what to do about a name that it does not know. */
+static enum devimg_status name_remedy(const struct dvi_compile *c, struct dvi_cell *cell,
+                                      struct dvi_arena *arena, struct devimg_error *err)
+{
+    for (size_t i = 0; i < cell->failures.list.count; i++) {
+        struct dvi_diagnostic *d = &cell->failures.list.items[i];
+        if (strstr(d->message, "Cannot get HW Info for device") == NULL)
+            continue;
+        cell->is_unknown = true;
+        d->message = dvi_arena_format(arena,
+                                      "this ocloc does not know %s: use a newer one, or "
+                                      "--narrow-to-ocloc to leave it out",
+                                      c->list.items[cell->target].name);
+        if (d->message == NULL)
+            return fail_memory(err);
+    }
+    return DEVIMG_OK;
+}
+
 static enum devimg_status keep_log(struct dvi_cell *cell, const char *log, struct dvi_arena *arena,
                                    struct devimg_error *err)
 {
@@ -220,8 +257,9 @@ static enum devimg_status keep_log(struct dvi_cell *cell, const char *log, struc
 }
 
 /* The verdict over a compiler that ended by itself. */
-static enum devimg_status judge(struct dvi_cell *cell, const struct dvi_cached *result,
-                                struct dvi_arena *arena, struct devimg_error *err)
+static enum devimg_status judge(const struct dvi_compile *c, struct dvi_cell *cell,
+                                const struct dvi_cached *result, struct dvi_arena *arena,
+                                struct devimg_error *err)
 {
     cell->exit_code = result->exit_code;
     cell->milliseconds = result->milliseconds;
@@ -231,7 +269,7 @@ static enum devimg_status judge(struct dvi_cell *cell, const struct dvi_cached *
     DVI_TRY(keep_log(cell, result->log, arena, err));
     DVI_TRY(dvi_diagnostics_read(result->log, arena, &cell->failures, err));
     if (cell->failures.list.count > 0)
-        return DEVIMG_OK;
+        return name_remedy(c, cell, arena, err);
     return say(
         cell, dvi_arena_format(arena, "exit status %d, without a message", result->exit_code), err);
 }
@@ -322,8 +360,10 @@ static enum devimg_status take_end(struct runner *r, struct attempt *a, struct d
         DVI_TRY(keep_log(cell, result.log, arena, err));
         return say(cell, why, err);
     }
-    DVI_TRY(judge(cell, &result, arena, err));
-    return a->ran.cut ? DEVIMG_OK : keep(r, a, &result, err);
+    DVI_TRY(judge(r->compile, cell, &result, arena, err));
+    /* a launcher that fails may have started no compiler */
+    const bool is_answer = result.exit_code == 0 || r->compile->asked->launcher_count == 0;
+    return is_answer && !a->ran.cut ? keep(r, a, &result, err) : DEVIMG_OK;
 }
 
 static enum devimg_status run_words(struct runner *r, struct attempt *a, struct dvi_arena *arena,
@@ -427,7 +467,7 @@ static enum devimg_status look_up(struct runner *r, struct dvi_cell *cell, size_
     DVI_TRY(id_of(c, cell, scratch, next->id, err));
     cell->cached = !c->asked->again && dvi_cache_find(r->cache, next->id, scratch, &known);
     if (cell->cached)
-        return judge(cell, &known, &c->arena, err);
+        return judge(c, cell, &known, &c->arena, err);
     ++*count;
     return DEVIMG_OK;
 }

@@ -63,6 +63,7 @@ struct dvi_cell {
     size_t unit, target;
     enum dvi_cell_state state;
     bool cached;     /* nothing was run */
+    bool is_unknown; /* failed, as its compiler does not know the target */
     const char *gap; /* the policy's reason why it need not compile; NULL: it must */
     int exit_code;   /* -1: it did not end by itself */
     uint64_t milliseconds;

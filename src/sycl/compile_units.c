@@ -58,8 +58,7 @@ const char *dvi_path_in(const char *folder, const char *path, struct dvi_arena *
 static bool is_taken(const struct dvi_compile *c, const struct dvi_unit *unit)
 {
     for (size_t i = 0; i < c->asked->only_count; i++)
-        if (dvi_glob(c->asked->only[i], unit->label) ||
-            dvi_glob(c->asked->only[i], dvi_base_name(unit->label)))
+        if (dvi_glob_path(c->asked->only[i], unit->path))
             return true;
     return c->asked->only_count == 0;
 }
@@ -77,22 +76,33 @@ static bool same_unit(const struct dvi_unit *a, const struct dvi_unit *b)
     return true;
 }
 
-static enum devimg_status add_unit(struct reader *r, struct dvi_unit unit, struct devimg_error *err)
+/* A source that is compiled in several ways is several units: "a.cpp", "a.cpp (2)". */
+static const char *label_of(struct reader *r, const struct dvi_unit *unit)
 {
     struct dvi_compile *c = r->out;
     const size_t here = strlen(r->here);
+    const bool inside = strncmp(unit->path, r->here, here) == 0 && unit->path[here] == '/';
+    const char *label = inside ? unit->path + here + 1 : unit->path;
+    size_t same = 1;
+    for (size_t i = 0; i < c->units.count; i++)
+        same += strcmp(c->units.items[i].path, unit->path) == 0;
+    return same == 1 ? label : dvi_arena_format(&c->arena, "%s (%zu)", label, same);
+}
+
+static enum devimg_status add_unit(struct reader *r, struct dvi_unit unit, struct devimg_error *err)
+{
+    struct dvi_compile *c = r->out;
     if (unit.file != NULL)
         unit.path = dvi_path_in(unit.folder, unit.file, &c->arena);
     if (unit.path == NULL)
         return fail_memory(err);
-    const bool inside = strncmp(unit.path, r->here, here) == 0 && unit.path[here] == '/';
-    unit.label = inside ? unit.path + here + 1 : unit.path;
     if (!is_taken(c, &unit))
         return DEVIMG_OK;
     for (size_t i = 0; i < c->units.count; i++)
         if (same_unit(&c->units.items[i], &unit))
             return DEVIMG_OK;
-    struct dvi_unit *added = DVI_ADD(&c->units);
+    unit.label = label_of(r, &unit);
+    struct dvi_unit *added = unit.label != NULL ? DVI_ADD(&c->units) : NULL;
     if (added == NULL)
         return fail_memory(err);
     *added = unit;

@@ -9,6 +9,7 @@
  *   a.cu(12): error: ...         ptxas error   : Entry function 'k' uses too much ...
  *   ptxas a.ptx, line 26; error   : Modifier '.wait' requires .target sm_90 or higher
  *   nvcc fatal   : ...           Error: Cannot get HW Info for device lnl-m.
+ *                                Command was: ocloc compile ...    behind every failure of ocloc
  *
  * Sources: measured with ocloc 22.43, clang 19, nvcc 13; docs/requirements.md S1-28 for the second.
  */
@@ -167,7 +168,7 @@ static enum devimg_status take_line(struct reader *r, const char *line, struct d
     }
     if (*line == '\0')
         return DEVIMG_OK;
-    if (r->first == NULL)
+    if (r->first == NULL && !starts_with(line, "Command was:")) /* ocloc, which says no more */
         r->first = line;
     if (starts_with(line, in_kernel))
         return name_last(r, line + sizeof in_kernel - 1, err);

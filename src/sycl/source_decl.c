@@ -16,7 +16,11 @@ static bool ends(const struct dvi_lexeme *t)
 void dvi_spell_text(struct dvi_spelling *to, const char *text)
 {
     const size_t size = strlen(text);
-    const size_t blank = to->size > 0 ? 1 : 0;
+    const bool tight = to->size == 0 || to->bytes[to->size - 1] == '(' || to->glue;
+    const size_t blank = tight ? 0 : 1;
+    if (size == 0)
+        return;
+    to->glue = false;
     if (to->cut || size + blank >= sizeof to->bytes - to->size) {
         to->cut = true;
         return;
@@ -46,7 +50,8 @@ void dvi_spell(struct dvi_spelling *to, const struct dvi_lexer *lexer,
     const bool tight = scope || after_scope || dvi_lex_mark(token, ',') ||
                        dvi_lex_mark(token, ')') || (dvi_lex_mark(token, '(') && ends_in_word(to)) ||
                        (to->size > 0 && to->bytes[to->size - 1] == '(');
-    const size_t blank = to->size > 0 && !tight ? 1 : 0;
+    const size_t blank = to->size > 0 && !tight && !to->glue ? 1 : 0;
+    to->glue = false;
     if (to->cut || text.size + blank >= sizeof to->bytes - to->size) {
         to->cut = true;
         return;

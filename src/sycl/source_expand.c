@@ -9,7 +9,9 @@ const struct dvi_scope *dvi_size_wrapping(const struct dvi_source *source,
                                           const struct dvi_size_request *r)
 {
     const struct dvi_scope *macro = dvi_source_macro(source, r->scope);
-    if (macro == NULL || r->text == NULL || r->no_size ||
+    if (macro != NULL && r->form == DVI_FORM_CALL)
+        return macro;
+    if (macro == NULL || r->text == NULL || r->no_size || r->cut ||
         !dvi_source_mentions(r->text, macro->params, macro->param_count))
         return NULL;
     return macro;
@@ -72,18 +74,74 @@ static bool split_arguments(const char *text, const struct dvi_scope *macro, con
     }
 }
 
-enum devimg_status dvi_size_expand(struct dvi_size_linter *l, const struct dvi_size_request *use,
-                                   unsigned depth, struct dvi_size_texts *out,
-                                   struct devimg_error *err)
+/* The argument `wanted` of a list, from 1; NULL: no memory. */
+static const char *argument_of(const char *text, uint32_t wanted, struct dvi_arena *arena)
 {
-    if (use->form != DVI_FORM_MACRO || use->argument != 0) {
-        add_text(out, use->text);
+    static const char *const params[] = { "", "", "", "", "", "", "", "", "", "", "",
+                                          "", "", "", "", "", "", "", "", "", "", "" };
+    enum { MOST = sizeof params / sizeof *params };
+    const struct dvi_scope list = { .params = params, .param_count = MOST };
+    const char *values[MOST];
+    if (wanted > MOST)
+        return "";
+    return split_arguments(text, &list, values, arena) ? values[wanted - 1] : NULL;
+}
+
+static enum devimg_status expand_macro(struct dvi_size_linter *l, const char *name,
+                                       const char *arguments, unsigned depth,
+                                       struct dvi_size_texts *out, struct devimg_error *err);
+
+/* "X(arguments)", where X is a macro's parameter that stands for `name`. */
+static enum devimg_status expand_call(struct dvi_size_linter *l, const char *name,
+                                      const char *arguments, unsigned depth,
+                                      struct dvi_size_texts *out, struct devimg_error *err)
+{
+    struct dvi_source_word word;
+    if (!dvi_source_words_find(&l->table, dvi_view_of(name, strlen(name), NULL), &word))
         return DEVIMG_OK;
+    out->follows = true;
+    if (word.argument == 0)
+        return expand_macro(l, word.name, arguments, depth, out, err);
+    const char *text = argument_of(arguments, word.argument, &l->out->arena);
+    if (text == NULL)
+        return dvi_fail_memory(err, "lint");
+    add_text(out, text);
+    return DEVIMG_OK;
+}
+
+/* One request of a macro that is used with these values of its parameters. */
+static enum devimg_status expand_body(struct dvi_size_linter *l, const struct dvi_size_wrapper *w,
+                                      const char *const *values, unsigned depth,
+                                      struct dvi_size_texts *out, struct devimg_error *err)
+{
+    const struct dvi_size_request *r = w->request;
+    const char *const *params = w->macro->params;
+    const uint32_t count = w->macro->param_count;
+    const char *text =
+        r->text != NULL ? dvi_source_replace(r->text, params, values, count, &l->out->arena) : "";
+    if (text == NULL)
+        return dvi_fail_memory(err, "lint");
+    if (r->form == DVI_FORM_CALL) {
+        uint32_t at = 0;
+        while (at + 1 < count && strcmp(params[at], r->name) != 0)
+            at++;
+        return expand_call(l, values[at], text, depth, out, err);
     }
-    for (size_t i = 0; depth < DVI_SIZE_ROUNDS && i < l->wrappers.count; i++) {
+    if (r->form == DVI_FORM_MACRO && r->argument == 0)
+        return expand_macro(l, r->name, text, depth, out, err);
+    add_text(out, text);
+    return DEVIMG_OK;
+}
+
+static enum devimg_status expand_macro(struct dvi_size_linter *l, const char *name,
+                                       const char *arguments, unsigned depth,
+                                       struct dvi_size_texts *out, struct devimg_error *err)
+{
+    if (depth == DVI_SIZE_ROUNDS)
+        out->cut = true;
+    for (size_t i = 0; i < l->wrappers.count && !out->cut; i++) {
         const struct dvi_size_wrapper *w = &l->wrappers.items[i];
-        struct dvi_size_texts bodies = { .count = 0 };
-        if (strcmp(w->name, use->name) != 0 || out->cut)
+        if (strcmp(w->name, name) != 0)
             continue;
         if (++l->expansions > DVI_SIZE_EXPANSIONS) {
             out->cut = true;
@@ -91,17 +149,18 @@ enum devimg_status dvi_size_expand(struct dvi_size_linter *l, const struct dvi_s
         }
         const char **values =
             dvi_arena_array(&l->out->arena, w->macro->param_count + 1, sizeof *values);
-        if (values == NULL || !split_arguments(use->text, w->macro, values, &l->out->arena))
+        if (values == NULL || !split_arguments(arguments, w->macro, values, &l->out->arena))
             return dvi_fail_memory(err, "lint");
-        DVI_TRY(dvi_size_expand(l, w->request, depth + 1, &bodies, err));
-        for (unsigned k = 0; k < bodies.count; k++) {
-            const char *text = dvi_source_replace(bodies.items[k], w->macro->params, values,
-                                                  w->macro->param_count, &l->out->arena);
-            if (text == NULL)
-                return dvi_fail_memory(err, "lint");
-            add_text(out, text);
-        }
-        out->cut = out->cut || bodies.cut;
+        DVI_TRY(expand_body(l, w, values, depth + 1, out, err));
     }
+    return DEVIMG_OK;
+}
+
+enum devimg_status dvi_size_expand(struct dvi_size_linter *l, const struct dvi_size_request *use,
+                                   struct dvi_size_texts *out, struct devimg_error *err)
+{
+    if (use->form == DVI_FORM_MACRO && use->argument == 0)
+        return expand_macro(l, use->name, use->text, 0, out, err);
+    add_text(out, use->text);
     return DEVIMG_OK;
 }

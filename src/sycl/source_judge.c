@@ -143,6 +143,38 @@ static enum devimg_status say_unknown(struct dvi_size_linter *l, size_t source,
     return say(l, &f, err);
 }
 
+/* What a macro does with a name that it is handed may be to require a size. */
+static enum devimg_status say_not_followed(struct dvi_size_linter *l, size_t source,
+                                           const struct dvi_size_request *r,
+                                           struct devimg_error *err)
+{
+    struct dvi_size_finding f = at_request(source, r, "not-followed");
+    f.finding.severity = DEVIMG_NOTE;
+    f.finding.message =
+        r->cut
+            ? dvi_arena_format(&l->out->arena,
+                               "\"%s\" may become an attribute by ##: its size is not held",
+                               r->name)
+            : dvi_arena_format(&l->out->arena,
+                               "%s is handed on by its name: sizes that it gets there are not held",
+                               r->name);
+    f.finding.hint = "use it here with a size, or give the file that defines what takes it";
+    return say(l, &f, err);
+}
+
+/* A directive inside: neither side of it is taken for the size. */
+static enum devimg_status say_cut(struct dvi_size_linter *l, size_t source,
+                                  const struct dvi_size_request *r, struct devimg_error *err)
+{
+    struct dvi_size_finding f = at_request(source, r, "not-constant");
+    l->out->request_count++;
+    f.finding.message = dvi_arena_format(
+        &l->out->arena, "the size of %s goes on behind a directive or the end of the text",
+        r->name);
+    f.finding.hint = "spell the size in one piece; let #if choose a constant before";
+    return say(l, &f, err);
+}
+
 static bool names_template(const struct dvi_size_linter *l, const char *name)
 {
     for (size_t i = 0; name != NULL && i < l->policy->lint.templates.count; i++)
@@ -270,14 +302,13 @@ static enum devimg_status judge_size(struct dvi_size_linter *l, size_t source,
                        : say_refused(l, source, r, size, err);
 }
 
-/* A size, which is what `text` comes to where the request stands. */
+/* A size, which is what its text comes to where the request stands. */
 static enum devimg_status judge_text(struct dvi_size_linter *l, size_t source,
-                                     const struct dvi_size_request *r, const char *text,
-                                     struct devimg_error *err)
+                                     const struct dvi_size_request *r, struct devimg_error *err)
 {
     struct dvi_values v = { .state = DVI_VALUE_UNKNOWN };
-    if (text != NULL)
-        dvi_source_value(&l->all, source, r->scope, r->offset, text, &v);
+    if (r->text != NULL)
+        dvi_source_value(&l->all, source, r->scope, r->offset, r->text, &v);
     const bool no_request = v.state == DVI_VALUE_KNOWN && v.count == 1 && v.items[0] == 0;
     if (no_request) /* the compiler's choice */
         return DEVIMG_OK;
@@ -299,14 +330,28 @@ static enum devimg_status judge(struct dvi_size_linter *l, size_t source,
     struct dvi_size_texts texts = { .count = 0 };
     if (raw && l->raw_denied && !may_be_raw(l, source, r->scope))
         DVI_TRY(say_raw(l, source, r, err));
-    if (r->no_size || dvi_size_wrapping(&l->sources[source], r) != NULL)
+    if (r->form == DVI_FORM_NAME)
+        return r->offset < l->followed_until ? DEVIMG_OK : say_not_followed(l, source, r, err);
+    if (r->cut)
+        return say_cut(l, source, r, err);
+    if (dvi_size_wrapping(&l->sources[source], r) != NULL) { /* its uses are followed */
+        if (r->form == DVI_FORM_MACRO)
+            l->followed_until = r->end;
+        return DEVIMG_OK;
+    }
+    if (r->no_size)
         return DEVIMG_OK;
     if (r->text == NULL)
-        return judge_text(l, source, r, NULL, err);
+        return judge_text(l, source, r, err);
     l->expansions = 0;
-    DVI_TRY(dvi_size_expand(l, r, 0, &texts, err));
-    for (unsigned i = 0; i < texts.count; i++)
-        DVI_TRY(judge_text(l, source, r, texts.items[i], err));
+    DVI_TRY(dvi_size_expand(l, r, &texts, err));
+    if (texts.follows)
+        l->followed_until = r->end;
+    for (unsigned i = 0; i < texts.count; i++) {
+        struct dvi_size_request one = *r;
+        one.text = texts.items[i];
+        DVI_TRY(judge_text(l, source, &one, err));
+    }
     if (texts.cut)
         return say_unknown(l, source, r,
                            "a macro with too many definitions, alone or inside each other", err);
@@ -515,6 +560,7 @@ enum devimg_status dvi_size_judge(struct dvi_size_linter *l, struct devimg_error
         const struct dvi_source *source = &l->sources[i];
         if (l->errors[i] != NULL)
             continue;
+        l->followed_until = 0;
         for (size_t k = 0; k < source->requests.count; k++)
             DVI_TRY(judge(l, i, &source->requests.items[k], err));
         DVI_TRY(judge_headers(l, i, &header_checked, err));

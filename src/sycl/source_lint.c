@@ -170,33 +170,42 @@ static bool has_word(const struct dvi_size_linter *l, const char *name)
     return false;
 }
 
-static enum devimg_status add_word(struct dvi_size_linter *l, const char *name, uint32_t argument,
-                                   bool is_template, struct devimg_error *err)
+static enum devimg_status add_word(struct dvi_size_linter *l, const struct dvi_source_word *what,
+                                   struct devimg_error *err)
 {
+    if (has_word(l, what->name))
+        return DEVIMG_OK;
+    if (l->words.count == MOST_WORDS)
+        return dvi_fail_plain(err, DEVIMG_LIMIT, "lint", "more than %d macros that hold a size",
+                              (int)MOST_WORDS);
     struct dvi_source_word *word = DVI_ADD(&l->words);
-    const char *own = dvi_arena_copy(&l->out->arena, name);
+    const char *own = dvi_arena_copy(&l->out->arena, what->name);
     if (word == NULL || own == NULL)
         return dvi_fail_memory(err, "lint");
-    *word = (struct dvi_source_word){ own, argument, is_template };
+    *word = *what;
+    word->name = own;
     return DEVIMG_OK;
 }
 
-/* Names of macros that hold a size in a parameter, and that nobody named before. */
+/* Names of macros that hold a size in a parameter, or stand for what is looked for, and that nobody
+ * named before. Macros that use a parameter as a macro count where such a name is handed on. */
 static enum devimg_status find_words(struct dvi_size_linter *l, size_t *added,
                                      struct devimg_error *err)
 {
     const size_t before = l->words.count;
-    for (size_t i = 0; i < l->again_count; i++) {
-        const struct dvi_source *source = &l->sources[l->again[i]];
+    bool hands_on = false;
+    for (size_t i = 0; i < l->count; i++)
+        hands_on = hands_on || l->sources[i].hands_on;
+    for (size_t i = 0; i < l->count; i++) {
+        const struct dvi_source *source = &l->sources[i];
         for (size_t k = 0; k < source->requests.count; k++) {
-            const struct dvi_scope *macro = dvi_size_wrapping(source, &source->requests.items[k]);
-            if (macro == NULL || has_word(l, macro->name))
-                continue;
-            if (l->words.count == MOST_WORDS)
-                return dvi_fail_plain(err, DEVIMG_LIMIT, "lint",
-                                      "more than %d macros that hold a size", (int)MOST_WORDS);
-            DVI_TRY(add_word(l, macro->name, 0, false, err));
+            const struct dvi_size_request *r = &source->requests.items[k];
+            const struct dvi_scope *macro = dvi_size_wrapping(source, r);
+            if (macro != NULL && (r->form != DVI_FORM_CALL || hands_on))
+                DVI_TRY(add_word(l, &(struct dvi_source_word){ .name = macro->name }, err));
         }
+        for (size_t k = 0; k < source->aliases.count; k++)
+            DVI_TRY(add_word(l, &source->aliases.items[k], err));
     }
     *added = l->words.count - before;
     return DEVIMG_OK;
@@ -219,11 +228,16 @@ static enum devimg_status scan_all(struct dvi_size_linter *l, struct devimg_erro
     if (l->sources == NULL || l->errors == NULL || l->again == NULL)
         return dvi_fail_memory(err, "lint");
     for (size_t i = 0; i < policy->macros.count; i++)
-        DVI_TRY(add_word(l, policy->macros.items[i].name, policy->macros.items[i].argument, false,
+        DVI_TRY(add_word(l,
+                         &(struct dvi_source_word){ .name = policy->macros.items[i].name,
+                                                    .argument = policy->macros.items[i].argument },
                          err));
     for (size_t i = 0; i < policy->templates.count; i++)
-        DVI_TRY(add_word(l, policy->templates.items[i].name, policy->templates.items[i].argument,
-                         true, err));
+        DVI_TRY(add_word(l,
+                         &(struct dvi_source_word){ .name = policy->templates.items[i].name,
+                                                    .argument = policy->templates.items[i].argument,
+                                                    .is_template = true },
+                         err));
     for (size_t i = 0; i < l->count; i++)
         l->again[l->again_count++] = i;
     for (unsigned round = 0; l->again_count > 0; round++) {

@@ -36,7 +36,8 @@ struct dvi_size_linter {
     DVI_LIST(struct dvi_size_wrapper) wrappers;
     struct dvi_sources all;
     bool raw_denied;
-    unsigned expansions; /* of the request at hand, also inside each other */
+    size_t followed_until; /* names that are handed on before this are those of a use */
+    unsigned expansions;   /* of the request at hand, also inside each other */
 };
 
 /** The expressions that one request stands for. */
@@ -44,6 +45,7 @@ struct dvi_size_texts {
     const char *items[DVI_SIZE_TEXTS];
     unsigned count;
     bool cut;
+    bool follows; /* what a name stands for that the use hands on */
 };
 
 /** The macro with parameters that a request is in and whose parameters it mentions; NULL: none. */
@@ -55,7 +57,7 @@ DEVIMG_CHECKED enum devimg_status dvi_size_find_wrappers(struct dvi_size_linter 
 /** The expressions that a use stands for: one, or those of the macro's definitions. NOMEM. */
 DEVIMG_CHECKED enum devimg_status dvi_size_expand(struct dvi_size_linter *l,
                                                   const struct dvi_size_request *use,
-                                                  unsigned depth, struct dvi_size_texts *out,
+                                                  struct dvi_size_texts *out,
                                                   struct devimg_error *err);
 /** Judge every request, the headers' own checks, and the whole. NOMEM. */
 DEVIMG_CHECKED enum devimg_status dvi_size_judge(struct dvi_size_linter *l,

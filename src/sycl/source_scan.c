@@ -45,6 +45,22 @@ static const struct {
 };
 enum { KEYWORD_COUNT = sizeof keywords / sizeof *keywords };
 
+static enum dvi_word_id keyword_of(const char *name)
+{
+    for (size_t i = 0; i < KEYWORD_COUNT; i++)
+        if (strcmp(keywords[i].name, name) == 0)
+            return keywords[i].id;
+    return DVI_WORD_NONE;
+}
+
+const char *dvi_word_name(enum dvi_word_id id)
+{
+    size_t i = 0;
+    while (keywords[i].id != id)
+        i++;
+    return keywords[i].name;
+}
+
 static void add_entry(struct dvi_source_words *words, uint32_t *count,
                       const struct dvi_word_entry *entry)
 {
@@ -68,7 +84,9 @@ enum devimg_status dvi_source_words_make(struct dvi_source_words *words, struct 
         return dvi_fail_memory(err, "lint");
     for (size_t i = 0; i < words->count; i++) {
         const char *name = words->items[i].name;
-        const struct dvi_word_entry e = { dvi_lex_hash(name, strlen(name)), name, DVI_WORD_USER,
+        const char *same_as = words->items[i].same_as;
+        const struct dvi_word_entry e = { dvi_lex_hash(name, strlen(name)), name,
+                                          same_as != NULL ? keyword_of(same_as) : DVI_WORD_USER,
                                           &words->items[i] };
         add_entry(words, &count, &e);
     }
@@ -101,6 +119,25 @@ enum dvi_word_id dvi_word_of(const struct dvi_source_words *words, const struct 
         }
     }
     return DVI_WORD_NONE;
+}
+
+bool dvi_source_words_find(const struct dvi_source_words *words, struct dvi_view name,
+                           struct dvi_source_word *out)
+{
+    const uint32_t hash = dvi_lex_hash((const char *)name.data, name.size);
+    for (uint32_t slot = hash & words->mask; words->slots[slot] != 0;
+         slot = (slot + 1) & words->mask) {
+        const struct dvi_word_entry *e = &words->entries[words->slots[slot] - 1];
+        if (e->hash != hash || !dvi_equals(name, e->name))
+            continue;
+        const bool attribute = e->id >= DVI_WORD_REQD && e->id <= DVI_WORD_NAMED_SIZE;
+        if (e->id == DVI_WORD_USER)
+            *out = *e->user;
+        else
+            *out = (struct dvi_source_word){ .name = e->name, .argument = 1 };
+        return attribute || (e->id == DVI_WORD_USER && !out->is_template);
+    }
+    return false;
 }
 
 /* ---- the scanner ---- */
@@ -324,6 +361,26 @@ static void end_statement(struct dvi_scanner *s)
     leave_templates(s);
 }
 
+/* Does "requires" behind this start an expression? Else it is a clause, and '{' opens a body. */
+static bool requires_expression(const struct dvi_scanner *s)
+{
+    if (s->before.kind == DVI_LEX_NAME)
+        return dvi_lex_is(&s->lexer, &s->before, "requires") ||
+               dvi_lex_is(&s->lexer, &s->before, "return");
+    switch (s->before.kind == DVI_LEX_PUNCTUATOR ? s->before.punctuator : 0) {
+    case '=':
+    case '(':
+    case '{':
+    case '!':
+    case ',':
+    case '?':
+    case ':':
+    case DVI_LEX_AND:
+    case DVI_LEX_OR: return true;
+    default: return false;
+    }
+}
+
 /* "requires {" and "requires (...) {" are expressions, whose braces end no declaration. */
 static void follow_requires(struct dvi_scanner *s)
 {
@@ -368,6 +425,8 @@ static void take_name(struct dvi_scanner *s)
     const enum dvi_word_id id = dvi_word_of(s->words, &s->lexer, &s->token, &user);
     const bool in_macro = dvi_scanner_in_macro(s);
     s->after_lambda = false;
+    if (in_macro && dvi_scan_call(s))
+        return;
     switch (id) {
     case DVI_WORD_NONE: break;
     case DVI_WORD_TEMPLATE: dvi_scan_template(s); break;
@@ -389,7 +448,9 @@ static void take_name(struct dvi_scanner *s)
         break;
     case DVI_WORD_CONST: dvi_scan_const(s); break;
     case DVI_WORD_ASSERT: dvi_scan_assert(s); break;
-    case DVI_WORD_REQUIRES: s->requirement = DVI_REQUIRES; break;
+    case DVI_WORD_REQUIRES:
+        s->requirement = requires_expression(s) ? DVI_REQUIRES : DVI_NO_REQUIRES;
+        break;
     case DVI_WORD_GNU_ATTRIBUTE:
         s->in_gnu = true;
         s->gnu_parens = s->parens;
@@ -564,6 +625,8 @@ static void take_define(struct dvi_scanner *s)
     while (s->token.kind != DVI_LEX_LINE_END && dvi_scanner_next(s)) {
         if (s->token.kind == DVI_LEX_NAME)
             take_name(s);
+        else if (dvi_lex_mark(&s->token, DVI_LEX_PASTE))
+            dvi_scan_paste(s);
         remember(s);
     }
     while (s->scope != scope && s->status == DEVIMG_OK)
@@ -650,6 +713,10 @@ static enum devimg_status check_text(struct dvi_view text, struct devimg_error *
     if (nul != NULL)
         return dvi_fail(err, DEVIMG_UNSUPPORTED, text, (uint64_t)(nul - text.data),
                         "a NUL: no source text");
+    const uint8_t *cr = text.size > 0 ? memchr(text.data, '\r', text.size) : NULL;
+    if (cr != NULL && memchr(text.data, '\n', text.size) == NULL && cr + 1 < text.data + text.size)
+        return dvi_fail(err, DEVIMG_UNSUPPORTED, text, (uint64_t)(cr - text.data),
+                        "lines that end in CR alone: compilers disagree on them");
     return DEVIMG_OK;
 }
 
@@ -673,6 +740,7 @@ void dvi_source_free(struct dvi_source *source)
     DVI_LIST_FREE(&source->constants);
     DVI_LIST_FREE(&source->requests);
     DVI_LIST_FREE(&source->checks);
+    DVI_LIST_FREE(&source->aliases);
     DVI_LIST_FREE(&source->includes);
     dvi_arena_free(&source->arena);
 }

@@ -50,7 +50,14 @@ struct dvi_constant {
 };
 
 /** How a size is spelled. */
-enum dvi_size_form { DVI_FORM_ATTRIBUTE, DVI_FORM_PROPERTY, DVI_FORM_MACRO, DVI_FORM_TEMPLATE };
+enum dvi_size_form {
+    DVI_FORM_ATTRIBUTE,
+    DVI_FORM_PROPERTY,
+    DVI_FORM_MACRO,
+    DVI_FORM_TEMPLATE,
+    DVI_FORM_CALL, /* in a macro: its parameter `name` is used as a macro, as "X(8)" */
+    DVI_FORM_NAME  /* none: the name of one of the others is handed on, as in "LIST(X)" */
+};
 
 /** A size that is required, or, in a macro with parameters, one that its uses require. */
 struct dvi_size_request {
@@ -59,8 +66,9 @@ struct dvi_size_request {
     const char *text;  /* the expression; NULL: `argument` is not there */
     uint32_t argument; /* of MACRO and TEMPLATE, from 1 */
     uint32_t scope;
-    bool no_size; /* "primary" or "automatic": left to the compiler */
-    size_t offset;
+    bool no_size;       /* "primary" or "automatic": left to the compiler */
+    bool cut;           /* a directive or the end of the text stands inside the size */
+    size_t offset, end; /* of NAME and MACRO: behind it */
     uint64_t line, column;
 };
 
@@ -77,6 +85,7 @@ struct dvi_source_word {
     const char *name;
     uint32_t argument; /* that holds the size, from 1; 0: as the macro's own definitions have it */
     bool is_template;
+    const char *same_as; /* another name of a built-in form: "reqd_sub_group_size"; or NULL */
 };
 struct dvi_source_words {
     const struct dvi_source_word *items;
@@ -90,6 +99,9 @@ struct dvi_source_words {
 DEVIMG_CHECKED enum devimg_status dvi_source_words_make(struct dvi_source_words *words,
                                                         struct devimg_error *err);
 void dvi_source_words_free(struct dvi_source_words *words);
+/** What a name of a macro or attribute is looked for as; false: it is not. */
+bool dvi_source_words_find(const struct dvi_source_words *words, struct dvi_view name,
+                           struct dvi_source_word *out);
 
 /** Names that a file may hold: never no where it holds one. */
 enum { DVI_SOURCE_NAME_BITS = 16384 };
@@ -101,6 +113,8 @@ struct dvi_source {
     DVI_LIST(struct dvi_constant) constants;
     DVI_LIST(struct dvi_size_request) requests;
     DVI_LIST(struct dvi_size_check) checks;
+    DVI_LIST(struct dvi_source_word) aliases;   /* "#define A B", B being looked for */
+    bool hands_on;                              /* there is a request of the form NAME */
     DVI_LIST(const char *) includes;            /* as written */
     const char *usings[DVI_SOURCE_MOST_USINGS]; /* namespaces; those past the last are not seen */
     uint32_t using_count;

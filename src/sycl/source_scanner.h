@@ -27,6 +27,9 @@ enum dvi_word_id {
 enum dvi_word_id dvi_word_of(const struct dvi_source_words *words, const struct dvi_lexer *lexer,
                              const struct dvi_lexeme *token, const struct dvi_source_word **user);
 
+/** A name of the built-in form. */
+const char *dvi_word_name(enum dvi_word_id id);
+
 /** What the next '{' opens, as far as what stands before it tells. */
 struct dvi_pending {
     bool named;
@@ -79,6 +82,7 @@ struct dvi_spelling {
     char bytes[1024];
     size_t size;
     bool cut;
+    bool glue; /* what comes next is put to what is there, as ## does */
 };
 void dvi_spell(struct dvi_spelling *to, const struct dvi_lexer *lexer,
                const struct dvi_lexeme *token);
@@ -104,5 +108,8 @@ void dvi_scan_using(struct dvi_scanner *s);
 void dvi_scan_const(struct dvi_scanner *s);
 void dvi_scan_assert(struct dvi_scanner *s);
 void dvi_scan_size(struct dvi_scanner *s, enum dvi_word_id id, const struct dvi_source_word *user);
+/** In a macro: true for its parameter X, also in "X(...)"; and "reqd_ ## x". */
+bool dvi_scan_call(struct dvi_scanner *s);
+void dvi_scan_paste(struct dvi_scanner *s);
 
 #endif

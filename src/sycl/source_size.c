@@ -9,7 +9,7 @@
 
 #include "sycl/source_scanner.h"
 
-enum { MOST_TOKENS = 4096, MOST_ARGUMENT = 64 };
+enum { MOST_TOKENS = 4096, MOST_KEPT = 700 };
 
 static bool ends(const struct dvi_lexeme *t)
 {
@@ -24,6 +24,8 @@ struct argument {
     uint32_t count; /* arguments of the list */
     struct dvi_spelling text;
     struct dvi_lexeme first; /* token of it */
+    bool cut;                /* it goes on where it is not followed */
+    size_t end;              /* behind the list */
 };
 
 static void take_token(struct argument *a, const struct dvi_lexer *l, const struct dvi_lexeme *t)
@@ -34,20 +36,44 @@ static void take_token(struct argument *a, const struct dvi_lexer *l, const stru
         return;
     if (a->text.size == 0)
         a->first = *t;
-    dvi_spell(&a->text, l, t);
+    if (a->wanted == 0 && (t->kind == DVI_LEX_STRING || t->kind == DVI_LEX_CHARACTER))
+        dvi_spell_text(&a->text, "\"\""); /* what is in it separates nothing */
+    else if (a->wanted != 0 || a->text.size < MOST_KEPT)
+        dvi_spell(&a->text, l, t);
+    else
+        a->cut = true;
+}
+
+/* The list has no end that is seen: what is complete of it counts. */
+static void cut_list(struct argument *a)
+{
+    a->cut = a->wanted == 0 || a->count <= a->wanted;
+}
+
+/* All arguments of a list: the last one kept is none when it goes on. */
+static void end_list(struct argument *a, const struct dvi_lexer *l)
+{
+    a->end = l->at;
+    if (a->wanted == 0 && a->cut) {
+        dvi_spell_text(&a->text, "#");
+        a->cut = false;
+    }
 }
 
 /* Between parentheses, as the preprocessor and attributes separate them. `l` is behind the '('. */
-static bool in_parens(struct dvi_lexer *l, struct argument *a)
+static void in_parens(struct dvi_lexer *l, struct argument *a)
 {
     unsigned depth = 0;
-    for (unsigned i = 0; i < MOST_TOKENS; i++) {
+    for (unsigned i = 0;; i++) {
         struct dvi_lexeme t;
         dvi_lex(l, &t);
-        if (ends(&t))
-            return false;
-        if (depth == 0 && dvi_lex_mark(&t, ')'))
-            return true;
+        const bool cut = ends(&t) || i == MOST_TOKENS;
+        if (cut)
+            cut_list(a);
+        if (cut || (depth == 0 && dvi_lex_mark(&t, ')'))) {
+            end_list(a, l);
+            return;
+        }
         if (depth == 0 && dvi_lex_mark(&t, ',') && a->wanted != 0) {
             a->count += a->count == 0 ? 2 : 1;
             continue;
@@ -56,7 +82,6 @@ static bool in_parens(struct dvi_lexer *l, struct argument *a)
         depth -= dvi_lex_mark(&t, ')');
         take_token(a, l, &t);
     }
-    return false;
 }
 
 /* Between '<' and '>'. `l` is behind the '<'. False: it is no such list, but a comparison. */
@@ -66,6 +91,10 @@ static bool in_angles(struct dvi_lexer *l, struct argument *a)
     struct dvi_lexeme t, before = { .kind = DVI_LEX_END };
     for (unsigned i = 0; i < MOST_TOKENS; i++, before = t) {
         dvi_lex(l, &t);
+        if (t.kind == DVI_LEX_DIRECTIVE) {
+            cut_list(a);
+            return true;
+        }
         if (ends(&t) || dvi_lex_mark(&t, ';'))
             return false;
         if (depth == 0 && dvi_lex_mark(&t, '>')) {
@@ -117,16 +146,23 @@ static void add(struct dvi_scanner *s, enum dvi_size_form form, const char *name
         .argument = a->wanted,
         .scope = dvi_scanner_keep(s),
         .no_size = no_size,
+        .cut = a->cut,
         .offset = at->at,
+        .end = a->end,
         .line = at->line,
         .column = at->column,
     };
 }
 
+static bool in_attribute(const struct dvi_scanner *s)
+{
+    return s->attribute > 0 || (s->in_gnu && s->parens > s->gnu_parens);
+}
+
 /* Is the name at hand one of an attribute? What is defined as a macro may become one. */
 static bool is_attribute(const struct dvi_scanner *s)
 {
-    if (s->attribute > 0 || (s->in_gnu && s->parens > s->gnu_parens) || dvi_scanner_in_macro(s))
+    if (in_attribute(s) || dvi_scanner_in_macro(s))
         return true;
     return dvi_lex_mark(&s->before, DVI_LEX_SCOPE) &&
            (dvi_lex_is(&s->lexer, &s->before_that, "sycl") ||
@@ -149,13 +185,30 @@ static bool leaves_size(const struct argument *a)
     return false;
 }
 
-/* NAME(N). False: no parenthesis follows. */
-static bool attribute(struct dvi_scanner *s, const char *name)
+/* "(NAME" and ", NAME": an argument, which a macro may make an attribute of. */
+static bool is_argument(const struct dvi_scanner *s)
 {
+    return dvi_lex_mark(&s->before, '(') || dvi_lex_mark(&s->before, ',');
+}
+
+/* NAME(N). False: no parenthesis follows. `sure`: nothing but an attribute has this name; in one,
+ * an empty macro may follow it, as in "NAME EMPTY(N)", or it is a macro's, as in "PUT(NAME)(N)". */
+static bool attribute(struct dvi_scanner *s, const char *name, bool sure)
+{
+    enum { MOST_BETWEEN = 8 };
     struct dvi_lexer l = s->lexer;
+    struct dvi_lexeme t;
     struct argument a = { .wanted = 1 };
-    if (!is_attribute(s) || is_member(s) || !next_is(&l, '(') || !in_parens(&l, &a))
+    if (is_member(s) || (!is_attribute(s) && !(sure && is_argument(s))))
         return false;
+    dvi_lex(&l, &t);
+    for (unsigned i = 0; i < MOST_BETWEEN && sure && in_attribute(s) &&
+                         (t.kind == DVI_LEX_NAME || dvi_lex_mark(&t, ')'));
+         i++)
+        dvi_lex(&l, &t);
+    if (!dvi_lex_mark(&t, '('))
+        return false;
+    in_parens(&l, &a);
     const bool no_size = leaves_size(&a);
     add(s, DVI_FORM_ATTRIBUTE, name, &a, a.text.size > 0 ? &a.first : &s->token, no_size);
     return true;
@@ -195,11 +248,11 @@ static void property(struct dvi_scanner *s)
 {
     struct dvi_lexer l = s->lexer;
     struct argument a = { .wanted = 1 };
-    if (is_member(s) || !next_is(&l, '<') || !in_angles(&l, &a) || !ends_value(&l))
+    if (is_member(s) || !next_is(&l, '<') || !in_angles(&l, &a) || (!a.cut && !ends_value(&l)))
         return;
-    if (a.text.size == 0 || a.count > 1 || is_type(s, &a))
+    if ((a.text.size == 0 && !a.cut) || a.count > 1 || is_type(s, &a))
         return;
-    add(s, DVI_FORM_PROPERTY, "sub_group_size", &a, &a.first, false);
+    add(s, DVI_FORM_PROPERTY, "sub_group_size", &a, a.text.size > 0 ? &a.first : &s->token, false);
 }
 
 /* sub_group_size_key::value_t<N>: the type of the property. */
@@ -212,9 +265,126 @@ static void key(struct dvi_scanner *s)
         return;
     dvi_lex(&l, &word);
     if (!dvi_lex_is(&l, &word, "value_t") || !next_is(&l, '<') || !in_angles(&l, &a) ||
-        a.text.size == 0)
+        (a.text.size == 0 && !a.cut))
         return;
-    add(s, DVI_FORM_PROPERTY, "sub_group_size_key::value_t", &a, &a.first, false);
+    add(s, DVI_FORM_PROPERTY, "sub_group_size_key::value_t", &a,
+        a.text.size > 0 ? &a.first : &s->token, false);
+}
+
+/* ---- names that are handed on ---- */
+
+static void hand_on(struct dvi_scanner *s, const struct dvi_lexeme *at, bool pasted)
+{
+    const struct argument none = { .cut = pasted };
+    const char *name = dvi_scanner_text(s, &s->lexer, at);
+    if (name == NULL)
+        return;
+    add(s, DVI_FORM_NAME, name, &none, at, false);
+    s->out->hands_on = true;
+}
+
+static bool has_lower(struct dvi_view text)
+{
+    for (size_t i = 0; i < text.size; i++)
+        if (text.data[i] >= 'a' && text.data[i] <= 'z')
+            return true;
+    return false;
+}
+
+/* "LIST(NAME)": what LIST does with it is seen later. Variables may have the name of a macro with
+ * parameters, but hardly in capitals. */
+static void macro_name(struct dvi_scanner *s, bool sure)
+{
+    char room[DVI_LEX_ROOM];
+    struct dvi_lexer l = s->lexer;
+    struct dvi_lexeme next;
+    const struct dvi_view name = dvi_lex_text(&s->lexer, &s->token, room);
+    dvi_lex(&l, &next);
+    if ((sure || !has_lower(name)) && is_argument(s) &&
+        (dvi_lex_mark(&next, ',') || dvi_lex_mark(&next, ')')))
+        hand_on(s, &s->token, false);
+}
+
+/* "U<NAME>": the name of a template, as an argument of another. */
+static void template_name(struct dvi_scanner *s, const struct dvi_source_word *word)
+{
+    struct dvi_lexer l = s->lexer;
+    struct dvi_lexeme next;
+    const bool first = dvi_lex_mark(&s->before, '<'),
+               in_path = dvi_lex_mark(&s->before, DVI_LEX_SCOPE);
+    dvi_lex(&l, &next);
+    for (uint32_t at = s->scope; at != 0; at = s->out->scopes.items[at].parent)
+        if (s->out->scopes.items[at].name != NULL &&
+            strcmp(s->out->scopes.items[at].name, word->name) == 0)
+            return; /* in itself it names one of its instances */
+    if ((dvi_lex_mark(&next, '>') && (first || in_path || dvi_lex_mark(&s->before, ','))) ||
+        (dvi_lex_mark(&next, ',') && (first || in_path)))
+        hand_on(s, &s->token, false);
+}
+
+/* "#define A B" and nothing behind it: A is looked for as B is. */
+static bool is_alias(const struct dvi_scanner *s)
+{
+    const struct dvi_scope *scope = &s->out->scopes.items[s->scope];
+    struct dvi_lexer l = s->lexer;
+    struct dvi_lexeme next;
+    if (scope->kind != DVI_SCOPE_MACRO || scope->params != NULL)
+        return false;
+    dvi_lex(&l, &next);
+    return next.kind == DVI_LEX_LINE_END;
+}
+
+static void alias(struct dvi_scanner *s, const struct dvi_source_word *word)
+{
+    static const char *const params[] = { "__VA_ARGS__" };
+    struct dvi_scope *scope = &s->out->scopes.items[s->scope];
+    if (word->argument == 0 && word->same_as == NULL) { /* as "#define A(...) B(__VA_ARGS__)" */
+        struct argument all = { .count = 1 };
+        dvi_spell_text(&all.text, params[0]);
+        scope->params = params;
+        scope->param_count = 1;
+        add(s, DVI_FORM_MACRO, word->name, &all, &s->token, false);
+        return;
+    }
+    struct dvi_source_word *added = DVI_ADD(&s->out->aliases);
+    if (added == NULL) {
+        dvi_scanner_fail(s, DEVIMG_NOMEM, "");
+        return;
+    }
+    *added = *word;
+    added->name = scope->name;
+}
+
+bool dvi_scan_call(struct dvi_scanner *s)
+{
+    const struct dvi_scope *macro = dvi_source_macro(s->out, s->scope);
+    struct dvi_lexer l = s->lexer;
+    struct argument a = { .wanted = 0 };
+    uint32_t at = 0;
+    while (macro != NULL && at < macro->param_count &&
+           !dvi_lex_is(&s->lexer, &s->token, macro->params[at]))
+        at++;
+    if (macro == NULL || at == macro->param_count)
+        return false;
+    if (next_is(&l, '(')) {
+        in_parens(&l, &a);
+        add(s, DVI_FORM_CALL, macro->params[at], &a, &s->token, false);
+    }
+    return true;
+}
+
+void dvi_scan_paste(struct dvi_scanner *s)
+{
+    static const char *const names[] = { "reqd_sub_group_size", "intel_reqd_sub_group_size" };
+    enum { SHORTEST = 5 /* "reqd_" */ };
+    char room[DVI_LEX_ROOM];
+    if (s->before.kind != DVI_LEX_NAME || dvi_source_macro(s->out, s->scope) == NULL)
+        return;
+    const struct dvi_view text = dvi_lex_text(&s->lexer, &s->before, room);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (text.size >= SHORTEST && text.size < strlen(names[i]) &&
+            memcmp(names[i], text.data, text.size) == 0)
+            hand_on(s, &s->before, true);
 }
 
 /* ---- macros and templates ---- */
@@ -223,7 +393,11 @@ static void user_template(struct dvi_scanner *s, const struct dvi_source_word *w
 {
     struct dvi_lexer l = s->lexer;
     struct argument a = { .wanted = word->argument };
-    if (next_is(&l, '<') && in_angles(&l, &a))
+    if (is_alias(s))
+        alias(s, word);
+    else if (!next_is(&l, '<'))
+        template_name(s, word);
+    else if (in_angles(&l, &a))
         add(s, DVI_FORM_TEMPLATE, word->name, &a, a.text.size > 0 ? &a.first : &s->token, false);
 }
 
@@ -231,23 +405,37 @@ static void user_macro(struct dvi_scanner *s, const struct dvi_source_word *word
 {
     struct dvi_lexer l = s->lexer;
     struct argument a = { .wanted = word->argument };
-    if (next_is(&l, '(') && in_parens(&l, &a))
+    if (is_alias(s)) {
+        alias(s, word);
+    } else if (!next_is(&l, '(')) {
+        macro_name(s, false);
+    } else {
+        in_parens(&l, &a);
         add(s, DVI_FORM_MACRO, word->name, &a, a.text.size > 0 ? &a.first : &s->token, false);
+    }
 }
 
 void dvi_scan_size(struct dvi_scanner *s, enum dvi_word_id id, const struct dvi_source_word *user)
 {
     char room[DVI_LEX_ROOM];
     const struct dvi_view name = dvi_lex_text(&s->lexer, &s->token, room);
+    if (id != DVI_WORD_USER && is_alias(s)) {
+        const char *same_as = user != NULL ? user->same_as : dvi_word_name(id);
+        alias(s, &(struct dvi_source_word){ .argument = 1, .same_as = same_as });
+        return;
+    }
     switch (id) {
     case DVI_WORD_REQD:
-        (void)attribute(s, dvi_ends_with(name, "__") ? "__intel_reqd_sub_group_size__"
-                           : name.data[0] == 'i'     ? "intel_reqd_sub_group_size"
-                                                     : "reqd_sub_group_size");
+        if (!attribute(s,
+                       dvi_ends_with(name, "__") ? "__intel_reqd_sub_group_size__"
+                       : name.data[0] == 'i'     ? "intel_reqd_sub_group_size"
+                                                 : "reqd_sub_group_size",
+                       true))
+            macro_name(s, true);
         break;
-    case DVI_WORD_NAMED_SIZE: (void)attribute(s, "named_sub_group_size"); break;
+    case DVI_WORD_NAMED_SIZE: (void)attribute(s, "named_sub_group_size", true); break;
     case DVI_WORD_SIZE:
-        if (!attribute(s, "sub_group_size"))
+        if (!attribute(s, "sub_group_size", false))
             property(s);
         break;
     case DVI_WORD_KEY: key(s); break;

@@ -528,13 +528,12 @@ const char *dvi_source_replace(const char *text, const char *const *names,
     uint32_t at = 0;
     l.line_begun = true;
     for (dvi_lex(&l, &t); t.kind != DVI_LEX_END; dvi_lex(&l, &t)) {
-        if (!place_of(&l, &t, names, count, &at)) {
+        if (place_of(&l, &t, names, count, &at))
+            dvi_spell_text(&out, values[at]);
+        else if (dvi_lex_mark(&t, DVI_LEX_PASTE))
+            out.glue = true;
+        else
             dvi_spell(&out, &l, &t);
-            continue;
-        }
-        dvi_spell_text(&out, "(");
-        dvi_spell_text(&out, values[at]);
-        dvi_spell_text(&out, ")");
     }
     return dvi_spelled(&out, arena);
 }

@@ -51,7 +51,7 @@ struct dvi_values {
 void dvi_source_value(struct dvi_sources *sources, size_t source, uint32_t scope, size_t offset,
                       const char *text, struct dvi_values *out);
 
-/** `text` with each of the names replaced; NULL: no memory. */
+/** `text` with each of the names replaced, as a macro's parameters are; NULL: no memory. */
 const char *dvi_source_replace(const char *text, const char *const *names,
                                const char *const *values, uint32_t count, struct dvi_arena *arena);
 /** True when `text` has a name that is one of `names`. */

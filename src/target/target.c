@@ -158,6 +158,8 @@ bool dvi_target_is_of_image(const struct devimg_target *target, const struct dev
         return row != NULL;
     if (dvi_target_is_amd(row))
         return dvi_amd_served(target, row) != 0;
+    if (dvi_target_is_nvidia(row))
+        return dvi_nvidia_serves(target, row);
     const bool whole_family = image->family_only || strcmp(row->kind, "generic") == 0;
     return whole_family
                ? same_family(row, target)

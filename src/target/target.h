@@ -43,6 +43,16 @@ enum { DVI_AMD_SETTINGS = 4, DVI_AMD_SETTING_ROOM = 24 };
 const char *dvi_amd_setting_text(const struct devimg_target *target, unsigned setting,
                                  char out[DVI_AMD_SETTING_ROOM]);
 
+/** True for targets of NVIDIA's machine code: "sm_90a". */
+bool dvi_target_is_nvidia(const struct devimg_target *target);
+/** Is code for `image` ("sm_100f") meant for devices of `target` ("sm_103")? Its own number, or a
+ *  later one of its family; a target of a suffix is served by its own code alone. */
+bool dvi_nvidia_serves(const struct devimg_target *target, const struct devimg_target *image);
+/** Is PTX for `image` a fallback wherever PTX for `kind` would be one? That of an earlier number is. */
+bool dvi_nvidia_stands_for(const struct devimg_target *kind, const struct devimg_target *image);
+/** Do they run it, as it is or (PTX) compiled at first use? So they may run code of other targets. */
+bool dvi_nvidia_runs(const struct devimg_target *target, const struct devimg_target *image);
+
 /** Code for the host's CPU: "spir64_x86_64", "native_cpu", or the triple of a CPU, as OpenMP has them
  *  ("aarch64-linux-gnu"). */
 bool dvi_target_is_host(const char *name);

@@ -28,6 +28,7 @@ part() { # COMMAND...: runs it, shows it, adds its last line to the sums
 }
 part $python "$here/wheels.py" "$1" "$cache"
 part $python "$here/rocm.py" "$1" "$cache"
+part $python "$here/cuda_libraries.py" "$1" "$cache"
 part $python "$here/scan.py" "$1" "$cache"
 part "$here/build_sycl.sh" "$1" "$cache"
 part $python "$here/lint_headers.py" "$1" "$cache"
