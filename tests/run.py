@@ -5,7 +5,7 @@
     tests/run.py [--update] [--only SUITE,...] [-j N] BUILD...
 
 Suites (each a function below): unit cli schema facts tools readelf readobj extract shapes metamorphic
-examples exports damage odd edited offload hip cuda matrix windows anchor detect sycltargets compile syclimages doctor header probe sycllint oclocinstall
+examples exports damage odd edited offload hip cuda matrix windows anchor detect sycltargets compile syclimages doctor header probe registry sycllint oclocinstall
 cmake meson devicelink hostile.
 `repository` (layers, docs) needs no build and runs once. --update rewrites the expectations of the
 cli suite from what the program says; read the diff before you commit it.
@@ -61,6 +61,7 @@ from sycl_doctor import Doctor  # noqa: E402
 from sycl_lint import SyclLint  # noqa: E402
 from sycl_header import Header  # noqa: E402
 from sycl_probe import Probe  # noqa: E402
+from sycl_registry import Registry  # noqa: E402
 from sycl_targets import SyclTargets  # noqa: E402
 from windows import Windows  # noqa: E402
 
@@ -289,6 +290,9 @@ def json_calls():
     yield ["sycl", "doctor", "--ocloc", "/nowhere/ocloc", "--sycl-ls", "/nowhere/sycl-ls", "--expect-ocloc", "26.35"]
     yield ["sycl", "doctor", "--targets", ""]
     yield ["sycl", "anchor", "--symbol", "foo_sycl_images", "intel/lib_aot.so", "/nowhere/out.obj"]
+    for name in ("lib_aot.so", "win_aot_zstd.dll", "obj_bundle.o", "lib_garbage.so", "no-such-file"):
+        yield ["sycl", "registry", "--at-least", "3", "intel/" + name]
+    yield ["sycl", "registry", "--format", "json", "--run", "true"]  # what follows is given to true
     yield ["sycl", "header"]
     yield ["sycl", "header", "--targets", "tgllp,no-such-target"]
     yield ["sycl", "header", "--check", "README.md"]
@@ -772,6 +776,12 @@ def probe(build, _):
         Probe(build, ROOT, t).all()
 
 
+def registry(build, _):
+    """tests/sycl_registry.py: what files and running programs register, and devimg_registry.hpp."""
+    with tempfile.TemporaryDirectory() as t:
+        Registry(build, DATA, ROOT, os.path.realpath(t)).all()
+
+
 def cmake(build, _):
     """tests/cmake_package.py: the CMake package as installed, and examples/cmake-sycl built with it."""
     if build.sanitized:
@@ -845,7 +855,7 @@ def hostile(build, _):
 
 SUITES = [unit, cli, schema, facts, tools, readelf, readobj, extract, shapes, metamorphic, examples, exports,
           damage, odd, edited, offload, hip, cuda, matrix, windows, anchor, detect, sycltargets, compile, syclimages, doctor, header, probe,
-          sycllint, oclocinstall, cmake, meson, devicelink, hostile]
+          registry, sycllint, oclocinstall, cmake, meson, devicelink, hostile]
 LONG = ["cmake", "meson", "devicelink", "doctor", "compile", "header", "probe", "damage", "shapes", "cli", "hostile", "unit"]
 
 

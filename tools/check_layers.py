@@ -5,7 +5,7 @@ import os
 import re
 import sys
 
-LAYERS = ["base", "codec", "object", "package", "bundle", "image", "target", "model", "check",
+LAYERS = ["preload", "base", "codec", "object", "package", "bundle", "image", "target", "model", "check",
           "query", "edit", "sycl", "output", "cli"]
 # Layers that may print, and the one that may end the process.
 PRINTS = ("output", "cli")

@@ -37,8 +37,15 @@ static void close_both(const int pipe_ends[2])
     (void)close(pipe_ends[1]);
 }
 
+/* What is run, and where. */
+struct what {
+    const char *const *argv;
+    const char *folder;             /* NULL: where we are */
+    const char *const *environment; /* NULL: ours */
+};
+
 /* The child's descriptors and its group; what it starts is stopped with it. Returns an errno. */
-static int spawn(const char *folder, const char *const *argv, int pipes[STREAMS][2], pid_t *pid)
+static int spawn(const struct what *what, int pipes[STREAMS][2], pid_t *pid)
 {
     int problem = 0;
     posix_spawn_file_actions_t files;
@@ -47,14 +54,15 @@ static int spawn(const char *folder, const char *const *argv, int pipes[STREAMS]
     (void)posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     (void)posix_spawn_file_actions_adddup2(&files, pipes[0][1], STDOUT_FILENO);
     (void)posix_spawn_file_actions_adddup2(&files, pipes[1][1], STDERR_FILENO);
-    if (folder != NULL)
-        problem = posix_spawn_file_actions_addchdir_np(&files, folder);
+    if (what->folder != NULL)
+        problem = posix_spawn_file_actions_addchdir_np(&files, what->folder);
     (void)posix_spawnattr_init(&attributes);
     (void)posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
     /* POSIX: the words are not changed, though the type does not say so */
     if (problem == 0)
-        problem = posix_spawnp(pid, argv[0], &files, &attributes, (char *const *)(uintptr_t)argv,
-                               environ);
+        problem = posix_spawnp(
+            pid, what->argv[0], &files, &attributes, (char *const *)(uintptr_t)what->argv,
+            what->environment != NULL ? (char *const *)(uintptr_t)what->environment : environ);
     (void)posix_spawnattr_destroy(&attributes);
     (void)posix_spawn_file_actions_destroy(&files);
     return problem;
@@ -77,18 +85,19 @@ static enum devimg_status fail_start(const char *program, int problem, struct de
     return dvi_fail_plain(err, DEVIMG_IO, program, "cannot be started: %s", strerror(problem));
 }
 
-static enum devimg_status start(const char *folder, const char *const *argv, unsigned seconds,
-                                struct child *out, struct devimg_error *err)
+static enum devimg_status start(const struct what *what, unsigned seconds, struct child *out,
+                                struct devimg_error *err)
 {
+    const char *name = what->argv[0];
     int pipes[STREAMS][2];
     if (pipe2(pipes[0], O_CLOEXEC) != 0)
-        return fail_start(argv[0], errno, err);
+        return fail_start(name, errno, err);
     if (pipe2(pipes[1], O_CLOEXEC) != 0) {
         const int problem = errno;
         close_both(pipes[0]);
-        return fail_start(argv[0], problem, err);
+        return fail_start(name, problem, err);
     }
-    const int problem = spawn(folder, argv, pipes, &out->pid);
+    const int problem = spawn(what, pipes, &out->pid);
     for (size_t i = 0; i < STREAMS; i++) {
         (void)close(pipes[i][1]);
         out->ends[i] = pipes[i][0];
@@ -96,7 +105,7 @@ static enum devimg_status start(const char *folder, const char *const *argv, uns
             (void)close(pipes[i][0]);
     }
     if (problem != 0)
-        return fail_start(argv[0], problem, err);
+        return fail_start(name, problem, err);
     out->end = later((long long)seconds * 1000);
     return DEVIMG_OK;
 }
@@ -203,38 +212,53 @@ static void finish(struct child *child, struct dvi_ran *out)
     out->exit_code = child->ended && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-static enum devimg_status run(const char *folder, const char *const *argv, unsigned seconds,
-                              size_t most, struct dvi_ran *out, struct devimg_error *err)
+static enum devimg_status run(const struct what *what, unsigned seconds, size_t most,
+                              struct dvi_ran *out, struct devimg_error *err)
 {
     struct child child = { 0 };
     if (dvi_interrupted())
-        return dvi_fail_plain(err, DEVIMG_IO, argv[0], "not started: interrupted");
-    DVI_TRY(start(folder, argv, seconds, &child, err));
+        return dvi_fail_plain(err, DEVIMG_IO, what->argv[0], "not started: interrupted");
+    DVI_TRY(start(what, seconds, &child, err));
     read_to_end(&child, most, out);
     finish(&child, out);
     if (dvi_interrupted())
-        return dvi_fail_plain(err, DEVIMG_IO, argv[0], "stopped: interrupted");
+        return dvi_fail_plain(err, DEVIMG_IO, what->argv[0], "stopped: interrupted");
     out->output[out->output_size] = '\0';
     out->errors[out->errors_size] = '\0';
     return DEVIMG_OK;
 }
 
-enum devimg_status dvi_run_in(const char *folder, const char *const *argv, unsigned seconds,
-                              size_t most, struct dvi_ran *out, struct devimg_error *err)
+static enum devimg_status run_what(const struct what *what, unsigned seconds, size_t most,
+                                   struct dvi_ran *out, struct devimg_error *err)
 {
     *out =
         (struct dvi_ran){ .exit_code = -1, .output = malloc(most + 1), .errors = malloc(most + 1) };
     enum devimg_status status = DEVIMG_NOMEM;
     if (out->output != NULL && out->errors != NULL) {
         dvi_interrupts_catch();
-        status = run(folder, argv, seconds, most, out, err);
+        status = run(what, seconds, most, out, err);
         dvi_interrupts_end();
     } else {
-        (void)dvi_fail_memory(err, argv[0]);
+        (void)dvi_fail_memory(err, what->argv[0]);
     }
     if (status != DEVIMG_OK)
         dvi_ran_free(out);
     return status;
+}
+
+enum devimg_status dvi_run_in(const char *folder, const char *const *argv, unsigned seconds,
+                              size_t most, struct dvi_ran *out, struct devimg_error *err)
+{
+    const struct what what = { .argv = argv, .folder = folder };
+    return run_what(&what, seconds, most, out, err);
+}
+
+enum devimg_status dvi_run_with(const char *const *environment, const char *const *argv,
+                                unsigned seconds, size_t most, struct dvi_ran *out,
+                                struct devimg_error *err)
+{
+    const struct what what = { .argv = argv, .environment = environment };
+    return run_what(&what, seconds, most, out, err);
 }
 
 enum devimg_status dvi_run(const char *const *argv, unsigned seconds, size_t most,

@@ -27,6 +27,11 @@ DEVIMG_CHECKED enum devimg_status dvi_run(const char *const *argv, unsigned seco
 DEVIMG_CHECKED enum devimg_status dvi_run_in(const char *folder, const char *const *argv,
                                              unsigned seconds, size_t most, struct dvi_ran *out,
                                              struct devimg_error *err);
+/** The same where we are, with an environment of its own ("NAME=value", NULL at its end). */
+DEVIMG_CHECKED enum devimg_status dvi_run_with(const char *const *environment,
+                                               const char *const *argv, unsigned seconds,
+                                               size_t most, struct dvi_ran *out,
+                                               struct devimg_error *err);
 void dvi_ran_free(struct dvi_ran *ran);
 
 /** What a program wrote, in one line of `most` bytes at most; NULL: no memory. */

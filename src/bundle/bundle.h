@@ -59,9 +59,12 @@ struct dvi_found {
      * the name `code_of`. Set where objects are walked. NOMEM. */
     enum devimg_status (*elsewhere)(struct dvi_found *found, const char *code_of, const char *path,
                                     struct devimg_error *err);
-    uint32_t descriptor_count; /* DPC++ descriptors met */
-    bool descriptors_unknown;  /* there may be others that could not be looked for */
-    _Atomic uint64_t *named;   /* names of the file so far, for dvi_found_names() */
+    uint32_t descriptor_count;  /* DPC++ descriptors met */
+    uint32_t registered_count;  /* of those: start-up hands them to __sycl_register_lib */
+    uint32_t unsure_count;      /* of those: whether it does cannot be told */
+    uint64_t registered_images; /* that the registered ones state */
+    bool descriptors_unknown;   /* there may be others that could not be looked for */
+    _Atomic uint64_t *named;    /* names of the file so far, for dvi_found_names() */
     uint64_t most_names;
 };
 

@@ -20,6 +20,7 @@
  */
 #include "bundle/dpcpp.h"
 #include "base/names.h"
+#include "preload/descriptor.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -27,12 +28,8 @@
 
 enum {
     DESCRIPTOR_SIZE = 32,
-    ENTRY_SIZE = 32,
-    NEW_ENTRY_SIZE = 56,
     SET_SIZE = 24,
     PROPERTY_SIZE = 32,
-    KIND_DPCPP = 4,
-    KIND_LLVM = 8,
     PROPERTY_U32 = 1,
     PROPERTY_BYTES = 2,
     MOST_FORMAT = 6,     /* of llvm.org (OffloadBinary.h, ImageKind: SPIR-V); DPC++ ends with 4 */
@@ -171,7 +168,7 @@ static bool is_new_entry(struct reader *r, const struct range *table)
     return dvi_peek64(table->bytes, 0) == 0 && dvi_peek16(table->bytes, 8) == 1 &&
            dvi_peek16(table->bytes, 10) == 8 && dvi_peek32(table->bytes, 12) == 0 &&
            (r->in_place || find_pointer(r, table->addr + 8) == NULL) &&
-           table->bytes.size % NEW_ENTRY_SIZE == 0;
+           table->bytes.size % DVI_NEW_ENTRY_SIZE == 0;
 }
 
 static enum devimg_status read_entries(struct reader *r, uint64_t addr, struct dvi_placed *image,
@@ -180,7 +177,7 @@ static enum devimg_status read_entries(struct reader *r, uint64_t addr, struct d
     struct range table = { 0 };
     DVI_TRY(range_at(r, addr, "entries", &table, err));
     const bool is_new = is_new_entry(r, &table);
-    const size_t stride = is_new ? NEW_ENTRY_SIZE : ENTRY_SIZE;
+    const size_t stride = is_new ? DVI_NEW_ENTRY_SIZE : DVI_ENTRY_SIZE;
     const size_t count = table.bytes.size / stride;
     if (table.bytes.size % stride != 0)
         return dvi_fail(err, DEVIMG_MALFORMED, table.bytes, 0,
@@ -378,7 +375,7 @@ static enum devimg_status read_image(struct reader *r, const struct dvi_descript
                                      uint64_t addr, uint32_t version, struct devimg_error *err)
 {
     const struct dvi_view at = bytes_from(r, addr);
-    const uint64_t pairs = addr + (version == 3 ? 32 : 48);
+    const uint64_t pairs = addr + dvi_image_struct_pairs(version);
     struct dvi_placed image = dvi_placed_unknown(at, "dpcpp");
     struct range bytes = { 0 };
     image.offload = DEVIMG_OFFLOAD_SYCL;
@@ -402,8 +399,8 @@ static enum devimg_status read_image(struct reader *r, const struct dvi_descript
     image.no_code = strcmp(image.entry_id, "native_cpu") == 0;
     r->exported_read = false;
     DVI_TRY(dvi_claims_add(r->claims, image.bytes, err));
-    DVI_TRY(dvi_found_damage(r->found, read_entries(r, pairs + 16, &image, err), err));
-    DVI_TRY(dvi_found_damage(r->found, read_sets(r, pairs + 32, &image, err), err));
+    DVI_TRY(dvi_found_damage(r->found, read_entries(r, pairs + DVI_PAIR_SIZE, &image, err), err));
+    DVI_TRY(dvi_found_damage(r->found, read_sets(r, pairs + 2 * (uint64_t)DVI_PAIR_SIZE, &image, err), err));
     return dvi_found_image(r->found, &image, err);
 }
 
@@ -411,7 +408,7 @@ static enum devimg_status read_images(struct reader *r, const struct dvi_descrip
                                       struct devimg_error *err)
 {
     const uint32_t version = dvi_peek16(bytes_from(r, d->images_addr), 0);
-    const uint64_t stride = version == 3 ? 80 : 96;
+    const uint64_t stride = dvi_image_struct_size(version);
     for (uint32_t i = 0; i < d->image_count; i++) {
         const uint64_t addr = d->images_addr + i * stride;
         const struct dvi_view at = bytes_from(r, addr);
@@ -438,9 +435,8 @@ static bool is_image_struct(struct reader *r, uint64_t addr)
     const struct dvi_view at = bytes_from(r, addr);
     const uint32_t version = dvi_peek16(at, 0);
     const unsigned kind = at.size > 3 ? at.data[2] : 0;
-    return version >= 1 && version <= 3 &&
-           (kind == KIND_DPCPP || (kind == KIND_LLVM && version == 3)) &&
-           at.data[3] <= MOST_FORMAT && dvi_peek32(at, 4) == 0 && pointer_at(r, addr + 8) != 0;
+    return dvi_image_struct_known(version, kind) && at.data[3] <= MOST_FORMAT &&
+           dvi_peek32(at, 4) == 0 && pointer_at(r, addr + 8) != 0;
 }
 
 /* A descriptor whose image pointer stands at `slot` and points at `images`. */
@@ -530,6 +526,18 @@ struct dvi_descriptor *dvi_descriptor_at(struct dvi_descriptor *descriptors, siz
     return count == 0 ? NULL : bsearch(&key, descriptors, count, sizeof key, by_addr);
 }
 
+static void count_descriptors(struct dvi_found *found, const struct dvi_descriptor *descriptors,
+                              size_t count)
+{
+    found->descriptor_count += (uint32_t)count;
+    for (size_t i = 0; i < count; i++) {
+        const bool registered = descriptors[i].registered == DEVIMG_YES;
+        found->registered_count += registered;
+        found->registered_images += registered ? descriptors[i].image_count : 0;
+        found->unsure_count += descriptors[i].registered == DEVIMG_MAYBE;
+    }
+}
+
 static enum devimg_status read_descriptors(struct reader *r, descriptor_list *list,
                                            struct devimg_error *err)
 {
@@ -543,7 +551,7 @@ static enum devimg_status read_descriptors(struct reader *r, descriptor_list *li
     }
     DVI_TRY(dvi_registration_read(r->object, list->items, list->count, err));
     DVI_TRY(dvi_units_read(r->object, list->items, list->count, err));
-    r->found->descriptor_count += (uint32_t)list->count;
+    count_descriptors(r->found, list->items, list->count);
     for (size_t i = 0; i < list->count && r->damaged_left > 0; i++) {
         const enum devimg_status status = read_images(r, &list->items[i], err);
         DVI_TRY(dvi_found_damage(r->found, status, err));

@@ -263,9 +263,16 @@ static bool parse_letters(struct dvi_line *line, const char *word, struct words 
     return true;
 }
 
+/* Its words are a program and what that is given. */
+static bool takes_program(const struct dvi_line *line)
+{
+    return line->command->runs != 0 && dvi_line_has(line, line->command->runs);
+}
+
 static bool add_word(struct dvi_line *line, const char *word)
 {
-    if (word[0] == '\0' && line->command->completes_files) {
+    const bool is_argument = takes_program(line) && line->words.count > 0;
+    if (word[0] == '\0' && line->command->completes_files && !is_argument) {
         dvi_usage(line->command, "\"\": a file has a name");
         return false;
     }
@@ -295,6 +302,7 @@ static bool parse_words(struct dvi_line *line, struct words *w)
             ok = parse_letters(line, word, w);
         } else {
             ok = add_word(line, word);
+            options = options && !takes_program(line);
         }
         if (!ok)
             return false;

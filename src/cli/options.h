@@ -83,6 +83,8 @@ struct dvi_command {
     const char *name;     /* "check", or two words: "sycl detect" */
     const char *words;    /* "FILE..." */
     bool completes_files; /* its words are files */
+    int runs;             /* the option with which its words are a program and its arguments: the
+                             first one ends the options; 0: none */
     const char *summary;  /* one line, no full stop */
     const char *text;     /* paragraphs between empty lines; each one line in the source */
     const struct dvi_option *options; /* its own; one with the id of a shared one replaces that */

@@ -347,6 +347,9 @@ static void end_record(struct reading *r)
     record->finding_count = (uint32_t)r->file->findings.count - record->first_finding;
     record->descriptor_count =
         r->found.descriptors_unknown ? DEVIMG_NONE : r->found.descriptor_count;
+    record->registered_count = r->found.registered_count;
+    record->unsure_count = r->found.unsure_count;
+    record->registered_images = r->found.registered_images;
     record->status = record->finding_count > 0 ? DEVIMG_RECORD_DAMAGED
                      : record->image_count > 0 || r->references.count > 0
                          ? DEVIMG_RECORD_OK

@@ -33,7 +33,7 @@
 
 enum { ET_REL = 1, ET_EXEC = 2, ET_DYN = 3 };
 enum { EM_CUDA = 190, EM_INTELGT = 205, EM_AMDGPU = 224 }; /* device code */
-enum { PT_LOAD = 1, PT_DYNAMIC = 2, PT_TLS = 7, PF_X = 1, PN_XNUM = 0xffff };
+enum { PT_LOAD = 1, PT_DYNAMIC = 2, PT_INTERP = 3, PT_TLS = 7, PF_X = 1, PN_XNUM = 0xffff };
 enum { SHN_XINDEX = 0xffff };
 
 struct file_header {
@@ -373,6 +373,8 @@ static enum devimg_status read_segments(struct dvi_object *o, const struct file_
         const struct segment s = read_segment(table, h->segment_size, h->wide, i);
         if (s.type == PT_TLS)
             elf->tls_addr = s.addr;
+        if (s.type == PT_INTERP)
+            o->is_program = true;
         if (s.type == PT_DYNAMIC)
             elf->dynamic = dvi_head(dvi_from(o->file, s.offset), s.file_size);
         if (s.type != PT_LOAD)
@@ -413,6 +415,7 @@ static enum devimg_status open_elf(struct dvi_object *o, struct devimg_error *er
     elf->has_sections = elf->headers.size > 0;
     if (o->is_linked)
         DVI_TRY(read_segments(o, &h, err));
+    o->is_program = o->is_program || o->fixed_address || dvi_elf_read_dynamic(o).is_pie;
     if (elf->has_sections)
         return make_sections(o, h.names_index, err);
     o->sections = o->regions;

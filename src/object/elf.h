@@ -69,6 +69,7 @@ struct dvi_elf_dynamic {
     uint64_t hash, gnu_hash, names, names_size, symbols;
     uint64_t rela, rela_size, rel, rel_size, relr, relr_size;
     uint64_t packed; /* Android's, of either kind */
+    bool is_pie;     /* a program that is linked as a shared library is */
 };
 struct dvi_elf_dynamic dvi_elf_read_dynamic(const struct dvi_object *o);
 

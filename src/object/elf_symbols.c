@@ -23,6 +23,7 @@ static void set_dynamic(struct dvi_elf_dynamic *d, uint64_t tag, uint64_t value)
     case 0x6000000f:
     case 0x60000011: d->packed = value; break; /* DT_ANDROID_REL, _RELA */
     case 0x6ffffef5: d->gnu_hash = value; break;
+    case 0x6ffffffb: d->is_pie = (value & 0x08000000) != 0; break; /* DT_FLAGS_1, DF_1_PIE */
     case 0x6fffe000: d->relr = value; break; /* Android's numbers of the same */
     case 0x6fffe001: d->relr_size = value; break;
     default: break;

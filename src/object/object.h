@@ -78,6 +78,7 @@ struct dvi_object {
     bool is_linked;        /* executable or shared library: addresses are final */
     bool fixed_address;    /* linked to run where it says: its own pointers need no relocations */
     bool has_entry;        /* linked: it names a place where running it, or loading it, starts */
+    bool is_program;       /* ELF: at a fixed address, or with a loader's name, or marked as one */
     bool pointers_partial; /* some relocations are of a kind, or in a state, that is not read */
     bool symbols_partial;  /* COFF and PE: some symbols, or their names, could not be read */
     uint64_t base;         /* PE: what addresses counted from the image are added to */

@@ -13,6 +13,7 @@ struct dvi_gtest;
 struct dvi_lint;
 struct dvi_size_lint;
 struct dvi_probe;
+struct dvi_registry;
 struct dvi_sycl_flags;
 struct dvi_sycl_header;
 struct dvi_sycl_targets;
@@ -75,6 +76,11 @@ enum dvi_exit dvi_output_sycl_anchor(struct dvi_output *out,
  */
 enum dvi_exit dvi_output_sycl_header(struct dvi_output *out, const struct dvi_sycl_header *header,
                                      const char *path, bool check);
+
+/** @param path   what was named
+ *  @param least  entries that must be registered; 0: none */
+enum dvi_exit dvi_output_sycl_registry(struct dvi_output *out, const struct dvi_registry *registry,
+                                       const char *path, uint64_t least);
 
 /** @param rows  for data/targets/intel.tsv: a line for each new target, and nothing else */
 enum dvi_exit dvi_output_sycl_probe(struct dvi_output *out, const struct dvi_probe *probe,
