@@ -99,7 +99,9 @@ static size_t check(struct devimg_file *file)
 {
     static const char *const keys[][2] = { { "targets", "tgllp,adl-s,dg2-g11,pvc" },
                                            { "fallback", "spir64" },
-                                           { "compression", "required" } };
+                                           { "compression", "required" },
+                                           { "max-bytes", "dg2-g11=1K,spir64=1K,all=1" },
+                                           { "duplicates", "deny" } };
     struct devimg_policy *policy = NULL;
     struct devimg_report *report = NULL;
     size_t sum = 0;
@@ -123,6 +125,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     memset(&opts, 0, sizeof opts);
     opts.struct_size = sizeof opts;
     opts.threads = 1;
+    opts.code_digests = 1;
     opts.max_inflated_size = 8u << 20;
     opts.max_total_inflated_size = 32u << 20;
     if (devimg_open_bytes(data, size, "fuzz", &opts, &file, NULL) != DEVIMG_OK)

@@ -48,8 +48,8 @@ for name in "${names[@]}"; do
   : >"$out/$name.dict"
   for d in $dicts; do cat "fuzz/$d.dict" >>"$out/$name.dict"; done
   mkdir -p "$out/corpus/$name" "$out/seeds"
-  find tests/data -type f -size -200k ! -name '*.md' ! -name '*.py' ! -name '*.sh' -exec cp -f -t "$out/seeds" {} +
-  for f in tests/lint/*/*; do cp -f "$f" "$out/seeds/$(tr / - <<<"$f")"; done # many have one name
+  find tests/data tests/lint -type f -size -200k ! -name '*.md' ! -name '*.py' ! -name '*.sh' |
+    while read -r f; do cp -f "$f" "$out/seeds/$(tr / - <<<"$f")"; done # many have one name
   echo "fuzz: $name for $time s"
   if ! UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 "./$out/$name" -max_total_time="$time" -timeout=20 -rss_limit_mb=2048 \
     -max_len=200000 -dict="$out/$name.dict" -artifact_prefix="$out/crashes/$name-" -print_final_stats=1 \

@@ -146,6 +146,8 @@ struct devimg_opts {
     uint32_t threads;                 /**< workers that inflate and decode; default: the cores */
     int read_whole; /**< 1: read the file into memory instead of mapping it, so that a file cut
                          while it is read cannot raise SIGBUS. Default 0 */
+    int code_digests; /**< 1: devimg_read_kernels() takes the SHA-256 of the code of each kernel as well.
+                           Default 0 */
 };
 
 /** One file, or one member of an archive or package. */
@@ -249,6 +251,8 @@ struct devimg_kernel {
                                            driver chooses */
     uint64_t required_sub_group_size; /**< DEVIMG_UNKNOWN: none required */
     uint64_t code_size;               /**< bytes of its machine code */
+    const uint8_t *code_digest;       /**< SHA-256 of that code, 32 bytes; NULL: not asked for (see
+                                     devimg_opts), or the image does not tell where it is */
     uint64_t registers;    /**< of a thread; Intel: GRF count; AMD: VGPR count of a lane */
     uint64_t private_size; /**< private memory, bytes as the image states them; AMD and
                                            CUDA: of a thread, with what is spilled */

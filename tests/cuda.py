@@ -472,7 +472,7 @@ class Cuda(Made):
     def lz4_sizes(self):
         base, data, _ = self.sections("two_tu_lz4_zstd.so")[".nv_fatbin"]
         packed = [e for at, size in containers(data) for e in entries(data, at, size, base) if e["compression"] == "lz4"]
-        return sum(e["size"] for e in packed), sum(e["stored_size"] for e in packed)
+        return sum(e["stored_size"] for e in packed), sum(len(zstd(e["bytes"])) for e in packed)
 
     def rules(self):
         family = self.file("family.fatbin", fatbin(entry(2, 100, self.elf(8, 0x06006402, {"k": (8, 0, 0, 352, 0)}), 0x11 | F)))
@@ -508,10 +508,13 @@ class Cuda(Made):
                 (plain, ["--targets", "sm_80,sm_120"], "targets", "no native image for sm_120 (its driver compiles the PTX for compute_90"),
                 (self.path("multi_zstd.o"), ["--targets", "sm_87"], "targets", "no native image for sm_87;"), # no code of other GPUs runs on one of a chip
                 (linked, ["--targets", "sm_80", "--fallback", "compute_80"], "fallback", "the device link kept no PTX"),
-                (two, ["--compression", "required"], "compression", "3 images are compressed with LZ4, %d bytes to %d" % self.lz4_sizes()),
+                (two, ["--compression", "required"], "compression", "3 images under lz4 take %d bytes, under zstd (level 3) " % self.lz4_sizes()[0]),
                 (self.path("rdc.o"), ["--scratch", "none"], "scratch", "does not state the scratch memory")):
             _, r = self.record("check", path, *options)
             self.say(any(f["rule"] == rule and text in f["message"] for f in r["findings"]), "check says: " + text, r["findings"])
+        _, r = self.record("check", two, "--compression", "required")
+        measured, near = int(r["findings"][0]["message"].rsplit(" ", 1)[1]), self.lz4_sizes()[1]
+        self.say(len(r["findings"]) == 1 and r["findings"][0]["code"] == "other-codec" and abs(measured - near) * 25 <= near, "what zstd takes", r, near)
         # a link whose result lacks what its input has
         d = bytearray(self.fixture("rdc_linked.so"))
         base, data, _ = self.sections("rdc_linked.so")[".nv_fatbin"]

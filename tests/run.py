@@ -5,7 +5,7 @@
     tests/run.py [--update] [--only SUITE,...] [-j N] BUILD...
 
 Suites (each a function below): unit cli schema facts tools readelf readobj extract shapes metamorphic
-examples exports damage odd edited offload hip cuda windows anchor detect sycltargets compile syclimages doctor header probe registry sycllint oclocinstall
+examples exports damage odd edited offload hip cuda matrix windows anchor detect sycltargets compile syclimages doctor header probe registry sycllint oclocinstall
 cmake meson devicelink hostile.
 `repository` (layers, docs) needs no build and runs once. --update rewrites the expectations of the
 cli suite from what the program says; read the diff before you commit it.
@@ -50,6 +50,7 @@ from hip import Hip  # noqa: E402
 from hostile import Hostile  # noqa: E402
 from ocloc_install import OclocInstall  # noqa: E402
 from meson_package import MesonPackage  # noqa: E402
+from matrix import Matrix  # noqa: E402
 from offload import Offload  # noqa: E402
 from shell import Shell  # noqa: E402
 from sycl_anchor import Anchor  # noqa: E402
@@ -696,6 +697,12 @@ def hip(build, _):
         Hip(build, DATA, t).all()
 
 
+def matrix(build, _):
+    """tests/matrix.py: kernels against targets, and rules that weigh code."""
+    with tempfile.TemporaryDirectory() as t:
+        Matrix(build, DATA, t).all()
+
+
 def cuda(build, _):
     """tests/cuda.py: CUDA fat binaries, cubins, PTX."""
     with tempfile.TemporaryDirectory() as t:
@@ -847,7 +854,7 @@ def hostile(build, _):
 
 
 SUITES = [unit, cli, schema, facts, tools, readelf, readobj, extract, shapes, metamorphic, examples, exports,
-          damage, odd, edited, offload, hip, cuda, windows, anchor, detect, sycltargets, compile, syclimages, doctor, header, probe,
+          damage, odd, edited, offload, hip, cuda, matrix, windows, anchor, detect, sycltargets, compile, syclimages, doctor, header, probe,
           registry, sycllint, oclocinstall, cmake, meson, devicelink, hostile]
 LONG = ["cmake", "meson", "devicelink", "doctor", "compile", "header", "probe", "damage", "shapes", "cli", "hostile", "unit"]
 

@@ -41,7 +41,7 @@ if "// crash" in text:
     os.abort()
 if after("-MF"):
     with open(after("-MF"), "w") as f:
-        f.write("x: " + " \\\n ".join(p.replace(" ", "\\ ").replace("$", "$$") for p in seen) + "\n")
+        f.write(("x : " if "-arch=" in " ".join(argv) else "x: ") + " \\\n ".join(p.replace(" ", "\\ ").replace("$", "$$") for p in seen) + "\n")
 for name, what in re.findall(r"// refuse (\S+): (.*)", text):
     if name == target:
         print(what.replace("\\n", "\n"), file=sys.stderr)
@@ -64,6 +64,11 @@ class SyclCompile:
 
     def path(self, name):
         return os.path.join(self.folder, name)
+
+    def append(self, name, text):
+        os.makedirs(os.path.dirname(self.path(name)), exist_ok=True)
+        with open(self.path(name), "a", encoding="utf-8") as f:
+            f.write(text)
 
     def write(self, name, text, mode=0o644):
         path = self.path(name)
@@ -125,11 +130,14 @@ class SyclCompile:
         lines = out.splitlines()
         self.say(status == 1 and lines[0].startswith("FAIL: 3 of 8 compiles fail") and lines[2].split() == ["UNIT", "dg2-g10", "lnl-m+2"] and
                  [line.split() for line in lines[3:5]] == [[units[0], "ok", "ok"], [units[1], "ok", "FAIL"]] and
-                 sum("narrow(int*)" in line and " 8 " in line for line in lines) == 3, "S1-28: the table, and a line a failure", out)
+                 [line.split()[:4] for line in lines if "narrow(int*)" in line] == [[units[1], "lnl-m,bmg-g21,bmg-g31", "narrow(int*)", "8"]] and
+                 "ocloc ends at the first kernel" in out, "S1-28: the table, and a row for targets that fail alike", out)
+        self.say([t["complete"] for u in doc["units"] for t in u["targets"] if t["target"] in ("dg2-g10", "lnl-m")] == [True, True, True, False],
+                 "JSON says where more kernels may be refused", doc)
         status, out, _ = self.raw(*units, "--targets", ",".join(targets), "-v")
-        self.say("[bmg-g31] error: in kernel" in out and out.splitlines()[2].split() == ["UNIT", *targets], "-v: a column a target, and the logs", out)
+        self.say("[bmg-g31] error: in kernel" in out and sum(line.split()[:3:2] == [units[1], "narrow(int*)"] for line in out.splitlines()) == 3 and out.splitlines()[2].split() == ["UNIT", *targets], "-v: a column a target, and the logs", out)
         status, out, _ = self.raw("src/fine.cpp", "--targets", "lnl-m", "-q")
-        self.say(status == 0 and out == "pass: 1 of 1 compile succeed (1 unit, 1 target; 0 compiled, 1 unchanged)\n", "-q, pass", status, out)
+        self.say(status == 0 and out == "pass: 1 of 1 compile succeeds (1 unit, 1 target; 0 compiled, 1 unchanged)\n", "-q, pass", status, out)
 
     def words_of_icpx(self):
         lines = [
@@ -170,6 +178,8 @@ class SyclCompile:
         self.say(os.path.isdir(self.path("b1/devimg-compile/edges")), "results lie in the build")
         status, doc, calls, err = self.run("--build", "b1", "--targets", "lnl-m")
         self.say(status == 0 and not calls and "1 CUDA unit is left out" in err, "no target of a vendor: said", status, calls, err)
+        status, doc, _, _ = self.run("--build", "b1", "--targets", "sm_90a,lnl-m,sm_80,dg1")
+        self.say(doc["targets"] == ["lnl-m", "dg1", "sm_90a", "sm_80"], "targets in the order of the list, CUDA behind Intel", doc)
         status, doc, calls, _ = self.run("--build", "b1/compile_commands.json", "--targets", "pvc", "--only", "*.cl", "--only", "b.*")
         self.say(status == 0 and self.ran(calls) == [("b.cpp", "pvc"), ("e.cl", "pvc")], "--only", status, calls)
         status, doc, calls, _ = self.run("--build", "b1", "--targets", "pvc", "--only", "a.cpp", "--flag=-DMORE", "--icpx", "tools/../tools/icpx")
@@ -242,6 +252,11 @@ class SyclCompile:
             with open(os.path.join(edges, name), "r+b") as f:
                 f.truncate(20)
         expect("results that were cut", everything)
+        for name in os.listdir(edges):
+            with open(os.path.join(edges, name), "wb") as f:
+                f.write(os.urandom(3000))
+        expect("results that are nonsense", everything)
+        expect("which are replaced", [])
         for name in os.listdir(os.path.join(t, "w", "lists")):
             with open(os.path.join(t, "w", "lists", name), "ab") as f:
                 f.write(b"/nowhere\n")
@@ -273,6 +288,39 @@ class SyclCompile:
             names = sorted({c["source"] for c in calls})
             self.say(status == 1 and "no output" in said[0] and "signal" in said[1] and said[2] == "exit status 1, without a message" and
                      {"crash.cpp", "silent.cpp"} <= set(names), "no output, a crash, no word: failures, the first two never known", status, said, names, err)
+
+    def not_all(self):
+        """What a compiler says is more than is told, or is not about the unit."""
+        many = "\\n".join("a.cpp:%d:1: error: no" % n for n in range(70))
+        self.write("many/many.cpp", "// refuse pvc: %s\n" % many)
+        for target in ("pvc", "tgllp", "dg1", "adl-s"):
+            self.append("many/alike.cpp", "// refuse %s: error: no\n" % target)
+        self.write("many/loud.cpp", "// refuse pvc: %s\n" % ("x" * (1 << 20) + "\\nerror: late"))
+        line = ["many/many.cpp", "many/loud.cpp", "--targets", "pvc", "--work", "w4"]
+        status, doc, _, err = self.run(*line)
+        found = [(len(t["failures"]), t["complete"]) for u in doc["units"] for t in u["targets"]]
+        again, out, _ = self.raw(*line)
+        self.say(status == again == 1 and found[0] == (64, False) and not found[1][1] and "many.cpp for pvc has more errors than these: -v" in out and
+                 "loud.cpp for pvc has more errors than these: the compiler printed more than is kept" in out, "failures past a limit are said", found, out, err)
+        status, out, err = self.raw("many/alike.cpp", "--targets", "pvc,tgllp,dg1,adl-s", "--work", "w4")
+        self.say(status == 1 and ["many/alike.cpp", "all", "4"] in [line.split()[:3] for line in out.splitlines()], "a failure of every target is one row", out, err)
+        plain = self.write("plain/clang++", "#!/bin/sh\nfor w in -fno-sycl-rdc -fsycl-targets=spir64_gen; do echo \"clang++: error: unknown argument: '$w'\" >&2; done\nexit 1\n", 0o755)
+        status, doc, _, err = self.run("bad/quiet.cpp", "--targets", "pvc,tgllp", "--icpx", plain, "--work", "w4")
+        said = [[f["message"] for f in t["failures"]] for u in doc["units"] for t in u["targets"]]
+        self.say(status == 1 and [len(s) for s in said] == [1, 1] and "is not DPC++" in said[0][0] and "--icpx" in said[0][0],
+                 "a clang++ that is not DPC++ is called so", said, err)
+        self.write("tools/gone", "#!/bin/sh\nfor w; do [ \"$last\" = -o ] && rm -r \"${w%/*}\"; last=$w; done\n", 0o755)
+        status, doc, _, err = self.run("bad/quiet.cpp", "--targets", "pvc", "--icpx", self.path("tools/gone"), "--work", "w4")
+        self.say(status == 1 and "no output" in doc["units"][0]["targets"][0]["message"], "a compiler that removes its folder", status, doc, err)
+
+    def shells(self):
+        """S1-34(b): what a shell would read is not read, but said."""
+        for command, said in (("sh -c 'cd /; ocloc compile -file a.cl -device pvc > log'", "ocloc"), ("/bin/bash -ec \"icpx -fsycl -c a.cpp\"", "icpx"),
+                              ("sh -c 'echo ocloc'", None), ("sh -c", None), ("sh run.sh ocloc", None)):
+            self.write("sh/compile_commands.json", json.dumps([{"directory": self.folder, "file": "a.cl", "command": command}]))
+            status, _, err = self.raw("--build", "sh", "--targets", "pvc")
+            self.say(status == 77 and (("1 line starts %s inside the words of a shell" % said in err) if said else not err), "a compiler in the words of a shell: " + command,
+                     status, err)
 
     # ---- limits and signals ----
 
@@ -379,12 +427,13 @@ class SyclCompile:
 
     def rules_of_ninja(self):
         """A build names sources and headers from its own folder, which is not the one where Ninja runs."""
-        self.write("r/b d/compile_commands.json", json.dumps([{"directory": self.path("r/b d"), "file": "../a.cpp",
-                                                                 "command": "icpx -fsycl -c ../a.cpp -o a.o"}]))
+        self.write("r/b d/compile_commands.json", json.dumps([{"directory": self.path("r/b d"), "file": "../" + f, "command": c + f}
+                                                                for f, c in (("a.cpp", "icpx -fsycl -c ../"), ("d.cu", "nvcc -c ../"))]))
+        self.write("r/d.cu", '#include "c.h"\n')
         self.write("r/a.cpp", '#include "a b.h"\n#include "c.h"\n')
         self.write("r/a b.h", "int a;\n")
         self.write("r/c.h", "int c;\n")
-        status, out, err = self.raw("--build", "b d", "--targets", "pvc", "--ninja", "e.ninja", cwd=self.path("r"))
+        status, out, err = self.raw("--build", "b d", "--targets", "pvc,sm_90", "--ninja", "e.ninja", cwd=self.path("r"))
 
         def ninja():
             before = len(self.calls())
@@ -398,7 +447,7 @@ class SyclCompile:
         third = ninja()
         self.write("r/c.h", "int d;\n")
         fourth = ninja()
-        self.say(status == 0 and [r[:2] for r in (first, second, third, fourth)] == [(0, 1), (0, 0), (0, 1), (0, 1)],
+        self.say(status == 0 and [r[:2] for r in (first, second, third, fourth)] == [(0, 2), (0, 0), (0, 1), (0, 2)],
                  "--ninja: relative names of a rule", status, first, second, third, fourth, err)
         self.say(not os.path.exists(self.path("r/.ninja_log")), "--ninja: its logs lie in the work folder")
 
@@ -440,6 +489,21 @@ class SyclCompile:
         names = [c.get("classname") for c in xml.parse(self.path("t.xml")).getroot().iter("testcase")]
         self.say(status == 0 and [u["unit"] for u in doc["units"]] == names == ["t/a.cpp", "t/a.cpp (2)"], "a source that is compiled in two ways",
                  status, doc, names, err)
+        os.makedirs(self.path("odd"))
+        for name in ("a.cpp", "a.cpp (2)", "-x.cl", "a\nb.cl", "a'\"$;.cl"):
+            with open(os.path.join(self.path("odd"), name), "w", encoding="utf-8") as f:
+                f.write("int a;\n")
+        odd = ["--targets", "pvc", "--work", self.path("w10")]
+        self.write("odd/compile_commands.json", json.dumps([{"directory": self.path("odd"), "file": f, "arguments": ["icpx", "-fsycl", "-DX=%d" % i, "-c", f]}
+                                                            for i, f in enumerate(("a.cpp", "a.cpp (2)", "a.cpp"))]))
+        status, doc, _, err = self.run("--build", ".", *odd, cwd=self.path("odd"))
+        self.say([u["unit"] for u in doc["units"]] == ["a.cpp", "a.cpp (2)", "a.cpp (3)"], "a file whose name is such a label", status, doc, err)
+        files = ["-x.cl", "a\nb.cl", "a'\"$;.cl"]
+        status, doc, _, err = self.run(*odd, "--junit", "odd.xml", "--", *files, cwd=self.path("odd"))
+        names = [c.get("classname") for c in xml.parse(self.path("odd/odd.xml")).getroot().iter("testcase")]
+        self.say(status == 0 and [u["unit"] for u in doc["units"]] == names == files, "odd names", status, doc, names, err)
+        status, out, err = self.raw(*odd, "--ninja", "o.ninja", "--", "a\nb.cl", cwd=self.path("odd"))
+        self.say(status == 3 and "line end" in err and not os.path.exists(self.path("odd/o.ninja")), "--ninja: no name with a line end", status, err)
 
     # ---- nothing to compile, wrong usage ----
 
@@ -538,6 +602,8 @@ class SyclCompile:
         self.build_ninja()
         self.again()
         self.never_kept()
+        self.not_all()
+        self.shells()
         self.hangs()
         self.signals()
         self.jobs()

@@ -225,6 +225,26 @@ class SyclLint:
                 json.dump(entries, f)
             status, doc, err = self.doc("--compile-commands", path)
             self.say(status == 1 and doc["sources"] == 2 and len(doc["findings"]) == 2, "compile_commands.json", "%s %s" % (doc, err))
+            status, doc, err = self.doc("--compile-commands", t)
+            self.say(status == 1 and doc["sources"] == 2, "a build's folder", "%s %s" % (doc, err))
+            build = os.path.join(t, "build")
+            os.mkdir(build)
+            os.symlink(build, os.path.join(t, "link"))
+            os.mkdir(os.path.join(build, "src"))
+            for folder, expected in (("build", os.path.join(t, "src", "a.cpp")), ("src/../build", os.path.join(t, "src", "a.cpp")),
+                                     ("link", os.path.join(t, "src", "a.cpp"))):
+                with open(os.path.join(build, "compile_commands.json"), "w", encoding="utf-8") as f:
+                    json.dump([{"directory": os.path.join(t, folder), "file": "../src/a.cpp", "command": "icpx -c ../src/a.cpp"}], f)
+                status, doc, err = self.doc("--compile-commands", build)
+                self.say([f["path"] for f in doc["findings"]] == [expected], "a path without ..: " + folder, "%s %s" % (doc, err))
+            os.mkdir(os.path.join(t, "deep"))
+            os.symlink(os.path.join(build, "src"), os.path.join(t, "deep", "link"))
+            shutil.copy(os.path.join(t, "src", "a.cpp"), os.path.join(build, "b.cpp"))
+            with open(os.path.join(build, "compile_commands.json"), "w", encoding="utf-8") as f:
+                json.dump([{"directory": os.path.join(t, "deep", "link"), "file": "../b.cpp", "command": "icpx -c ../b.cpp"}], f)
+            status, doc, err = self.doc("--compile-commands", build)
+            self.say([f["path"] for f in doc["findings"]] == [os.path.join(t, "deep", "link", "..", "b.cpp")],
+                     ".. behind a link leads elsewhere, and stays", "%s %s" % (doc, err))
             with open(path, "w", encoding="utf-8") as f:
                 f.write("[{")
             status, _, err = self.run("--compile-commands", path)
@@ -253,12 +273,32 @@ class SyclLint:
             "levels": "#define A(n) [[sycl::reqd_sub_group_size(n)]]\n" + "#define A(n) A(n)\n" * 12 + "A(8) void f();\n",
             "same": "".join("namespace n%d { constexpr int k = 8; }\n" % i for i in range(20000)) + "[[sycl::reqd_sub_group_size(k)]];" * 2000,
             "usings": "using namespace a;\n" * 20000 + "[[sycl::reqd_sub_group_size(k)]];" * 2000,
+            "undef": "".join("#define A%d 1\n" % i for i in range(deep)) + "".join("#undef A%d\n" % i for i in range(deep)),
+            "namespaces": "namespace a{" * 30000 + "}" * 30000,
+            "siblings": "namespace " + "a" * 4000 + " {" + "namespace b{}" * deep + "}",
+            "enumerators": "enum {a=" + "+".join(["b"] * 450) + "," + "x," * deep + "};",
+            "inside": "{" * 4900 + SIZE8 * 20000, "many": "#define K(n) [[sycl::reqd_sub_group_size(n)]]\n" * 10000 + "K(8);\n" * 2000,
+            "bases": "".join("struct B%d : B%d, B%d {};\n" % (i, i + 1, i + 1) for i in range(60)) +
+                     "struct K : B0 { [[sycl::reqd_sub_group_size(SG)]] void operator()(); };\n",
+            "derived": "struct A : A { [[sycl::reqd_sub_group_size(SG)]] void f(); };\nstruct B : C {}; struct C : B {};\n"
+                       "[[sycl::reqd_sub_group_size(B::SG)]] void g();\n",
+            "recursion": "constexpr int f(int n) { return f(n - 1) + f(n - 2); }\n" + "[[sycl::reqd_sub_group_size(f(9))]] void g();\n" * 200,
+            "arguments": "template <int N> struct A { static constexpr int v = A<N + 1>::v; };\n[[sycl::reqd_sub_group_size(A<A<A<1>::v>::v>::v)]] void f();\n",
+            "less": "[[sycl::reqd_sub_group_size(" + "a<" * 480 + ")]] void f();\n",
+            "functions": "".join("constexpr int f%d(int n) { return f%d(f%d(n)); }\n" % (i, i + 1, i + 1) for i in range(40)) +
+                         "[[sycl::reqd_sub_group_size(f0(8))]] void g();\n",
             "self": "#define A A\nusing B = B;\nnamespace c = c;\n[[sycl::reqd_sub_group_size(A)]] [[sycl::reqd_sub_group_size(c::x)]]",
         }
         # What follows by hand; where depth or steps end, another answer may stand.
         refused = dict.fromkeys(("enum", "table"), "requires sub-group size 8")
         refused.update({"levels": "[not-constant]", "self": "[not-constant]"})
         with tempfile.TemporaryDirectory() as t:
+            header = os.path.join(t, "header.hpp")
+            with open(header, "w", encoding="utf-8") as f:
+                f.write("template <" + ",".join("int P%d" % i for i in range(60)) + "> struct s { " +
+                        "".join("static_assert(P%d == 16 || P%d == P%d + P0);" % (i % 60, (i + 1) % 60, (i + 2) % 60) for i in range(5000)) + "};\n")
+            status, out, err = self.run(header, "--header", header, "--template", "s:1", seconds=60)
+            self.say(status in (1, 3) and bool(out or err), "hostile: conditions of a header", "exit %s\n%s\n%s" % (status, out.decode()[-500:], err[-3000:]))
             for name, text in texts.items():
                 path = os.path.join(t, name + ".cpp")
                 with open(path, "w", encoding="utf-8") as f:

@@ -78,17 +78,24 @@ static struct timespec later(long long milliseconds)
     return when;
 }
 
+static enum devimg_status fail_start(const char *program, int problem, struct devimg_error *err)
+{
+    if (problem == ENOMEM)
+        return dvi_fail_memory(err, program);
+    return dvi_fail_plain(err, DEVIMG_IO, program, "cannot be started: %s", strerror(problem));
+}
+
 static enum devimg_status start(const struct what *what, unsigned seconds, struct child *out,
                                 struct devimg_error *err)
 {
     const char *name = what->argv[0];
     int pipes[STREAMS][2];
     if (pipe2(pipes[0], O_CLOEXEC) != 0)
-        return dvi_fail_plain(err, DEVIMG_IO, name, "cannot be started: %s", strerror(errno));
+        return fail_start(name, errno, err);
     if (pipe2(pipes[1], O_CLOEXEC) != 0) {
         const int problem = errno;
         close_both(pipes[0]);
-        return dvi_fail_plain(err, DEVIMG_IO, name, "cannot be started: %s", strerror(problem));
+        return fail_start(name, problem, err);
     }
     const int problem = spawn(what, pipes, &out->pid);
     for (size_t i = 0; i < STREAMS; i++) {
@@ -98,7 +105,7 @@ static enum devimg_status start(const struct what *what, unsigned seconds, struc
             (void)close(pipes[i][0]);
     }
     if (problem != 0)
-        return dvi_fail_plain(err, DEVIMG_IO, name, "cannot be started: %s", strerror(problem));
+        return fail_start(name, problem, err);
     out->end = later((long long)seconds * 1000);
     return DEVIMG_OK;
 }

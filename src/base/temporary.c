@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum devimg_status dvi_temporary_make_in(const char *above, struct dvi_temporary *out,
                                          struct devimg_error *err)
@@ -45,9 +46,15 @@ enum devimg_status dvi_temporary_remove(struct dvi_temporary *temporary, struct 
     enum devimg_status status = DEVIMG_OK;
     if (temporary->path == NULL)
         return DEVIMG_OK;
-    if (nftw(temporary->path, remove_one, MOST_OPEN, FTW_DEPTH | FTW_PHYS | FTW_MOUNT) != 0)
+    errno = 0;
+    const bool removed =
+        nftw(temporary->path, remove_one, MOST_OPEN, FTW_DEPTH | FTW_PHYS | FTW_MOUNT) == 0;
+    const int problem = errno;
+    if (!removed && problem == ENOMEM)
+        status = dvi_fail_memory(err, temporary->path);
+    else if (!removed && (access(temporary->path, F_OK) == 0 || errno != ENOENT)) /* what was run may have done so */
         status = dvi_fail_plain(err, DEVIMG_IO, temporary->path, "cannot be removed: %s",
-                                strerror(errno));
+                                strerror(problem));
     free(temporary->path);
     temporary->path = NULL;
     return status;

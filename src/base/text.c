@@ -100,3 +100,31 @@ const char *dvi_base_name(const char *path)
             base = p + 1;
     return base;
 }
+
+bool dvi_number_of(const char *text, bool units, uint64_t most, uint64_t *out)
+{
+    static const char letters[] = "KMGT";
+    uint64_t number = 0;
+    const char *at = text;
+    for (; *at >= '0' && *at <= '9'; at++) {
+        const unsigned digit = (unsigned)(*at - '0');
+        if (number > (most - digit) / 10)
+            return false;
+        number = number * 10 + digit;
+    }
+    if (units && at != text && *at != '\0') {
+        const int upper = *at >= 'a' && *at <= 'z' ? *at - 'a' + 'A' : *at;
+        const char *letter = strchr(letters, upper);
+        if (letter == NULL)
+            return false;
+        const unsigned shift = 10 * (unsigned)(letter - letters + 1);
+        if (number > most >> shift)
+            return false;
+        number <<= shift;
+        at++;
+        if (strcmp(at, "iB") == 0)
+            at += 2;
+    }
+    *out = number;
+    return at != text && *at == '\0';
+}

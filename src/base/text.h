@@ -25,6 +25,10 @@ bool dvi_next_field(struct dvi_view *rest, char mark, struct dvi_view *field);
 /** Without the blanks, tabs and line ends around it. */
 struct dvi_view dvi_trimmed(struct dvi_view v);
 
+/** A decimal number up to `most` that is all of `text`; `units` allows K, M, G and T (1024 and its powers)
+ *  after it, and "iB" after those. */
+bool dvi_number_of(const char *text, bool units, uint64_t most, uint64_t *out);
+
 /** What comes after the last '/' or '\\'. */
 const char *dvi_base_name(const char *path);
 

@@ -352,6 +352,25 @@ static enum devimg_status name_section(struct reader *r, const struct dvi_sectio
     return *out != NULL ? DEVIMG_OK : dvi_fail_memory(err, section->name.source);
 }
 
+/* Where an image ought to be, the runtime would read whatever stands there: that is said of the
+ * registration, besides the damage that nothing can be read. */
+static enum devimg_status image_range(struct reader *r, uint64_t pairs, struct range *out,
+                                      struct devimg_error *err)
+{
+    const struct dvi_view at = bytes_from(r, pairs);
+    const enum devimg_status status = range_at(r, pairs, "image", out, err);
+    if (status == DEVIMG_OK || is_external(r, pairs) || is_external(r, pairs + 8))
+        return status;
+    struct devimg_error what = { 0 };
+    (void)dvi_fail(&what, DEVIMG_MALFORMED, at, 0,
+                   "a descriptor names an image from 0x%" PRIx64 " to 0x%" PRIx64
+                   ", outside of every section",
+                   pointer_at(r, pairs), pointer_at(r, pairs + 8));
+    if (r->found->say(r->found, "registration", "descriptor-outside", &what) != DEVIMG_OK)
+        return dvi_fail_memory(err, at.source);
+    return status;
+}
+
 static enum devimg_status read_image(struct reader *r, const struct dvi_descriptor *d,
                                      uint64_t addr, uint32_t version, struct devimg_error *err)
 {
@@ -374,7 +393,7 @@ static enum devimg_status read_image(struct reader *r, const struct dvi_descript
             dvi_fail(err, DEVIMG_MALFORMED, at, 16, "image struct: its options point at no text");
         DVI_TRY(dvi_found_damage(r->found, lost, err));
     }
-    DVI_TRY(range_at(r, pairs, "image", &bytes, err));
+    DVI_TRY(image_range(r, pairs, &bytes, err));
     image.bytes = bytes.bytes;
     DVI_TRY(name_section(r, dvi_object_section_of(r->object, bytes.addr), &image.section, err));
     image.no_code = strcmp(image.entry_id, "native_cpu") == 0;

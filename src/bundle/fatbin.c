@@ -313,7 +313,7 @@ static enum devimg_status found_container(struct reader *r, const struct dvi_sec
                                           struct devimg_error *err)
 {
     struct dvi_placed outer = dvi_placed_unknown(bytes, "fatbin");
-    const uint32_t version = dvi_wrappers_take(&r->wrappers, addr);
+    const uint32_t version = dvi_wrappers_take(&r->wrappers, addr, &outer.unit);
     if (section != NULL) {
         outer.section = dvi_arena_text(r->found->arena, section->name);
         if (outer.section == NULL)

@@ -93,7 +93,7 @@ static enum devimg_status found_bundle(struct hip *h, const struct dvi_section *
     if (placed.section == NULL)
         return dvi_fail_memory(err, bytes.source);
     const bool sure = dvi_wrappers_are_all(&h->wrappers);
-    if (dvi_wrappers_take(&h->wrappers, section->addr + at) != 0) {
+    if (dvi_wrappers_take(&h->wrappers, section->addr + at, &placed.unit) != 0) {
         placed.registered = DEVIMG_YES;
     } else if (h->object->is_linked) {
         placed.registered = sure ? DEVIMG_NO : DEVIMG_MAYBE;
@@ -170,6 +170,8 @@ static enum devimg_status walk_object(struct dvi_object *object, struct dvi_clai
                      .claims = claims,
                      .found = found };
     enum devimg_status status = each_section(&h, wrapper_name, read_wrappers, err);
+    if (status == DEVIMG_OK)
+        status = dvi_wrappers_name_units(&h.wrappers, err);
     if (status == DEVIMG_OK)
         status = dvi_wrappers_sort(&h.wrappers, err);
     if (status == DEVIMG_OK)

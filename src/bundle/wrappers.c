@@ -6,6 +6,10 @@
 #include "bundle/wrappers.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/compare.h"
+#include "bundle/dpcpp.h"
 
 /* The address that a wrapper holds; 0: none; DVI_EXTERNAL: of another file. */
 static uint64_t target_of(const struct dvi_object *object, uint64_t addr, struct dvi_view wrapper)
@@ -36,7 +40,9 @@ static enum devimg_status read_one(struct dvi_wrappers *w, uint64_t addr, struct
     struct dvi_wrapper *added = DVI_ADD(&w->list);
     if (added == NULL)
         return dvi_fail_memory(err, bytes.source);
-    *added = (struct dvi_wrapper){ target, bytes, dvi_peek32(bytes, 4), false };
+    *added = (struct dvi_wrapper){
+        .target = target, .addr = addr, .bytes = bytes, .version = dvi_peek32(bytes, 4)
+    };
     return DEVIMG_OK;
 }
 
@@ -55,6 +61,27 @@ enum devimg_status dvi_wrappers_read(struct dvi_wrappers *w, const struct dvi_se
     return DEVIMG_OK;
 }
 
+enum devimg_status dvi_wrappers_name_units(struct dvi_wrappers *w, struct devimg_error *err)
+{
+    const size_t count = w->list.count;
+    struct dvi_descriptor *places = count > 0 ? calloc(count, sizeof *places) : NULL;
+    bool sorted = places != NULL;
+    if (count == 0)
+        return DEVIMG_OK;
+    for (size_t i = 0; sorted && i < count; i++)
+        places[i].addr = w->list.items[i].addr;
+    sorted = sorted && dvi_sort_by_addr(places, count, sizeof *places);
+    const enum devimg_status status = sorted ? dvi_units_read(w->object, places, count, err)
+                                             : dvi_fail_memory(err, w->object->file.source);
+    for (size_t i = 0; status == DEVIMG_OK && i < count; i++) {
+        const struct dvi_descriptor *place =
+            dvi_descriptor_at(places, count, w->list.items[i].addr);
+        w->list.items[i].unit = place != NULL ? place->unit : NULL;
+    }
+    free(places);
+    return status;
+}
+
 enum devimg_status dvi_wrappers_sort(struct dvi_wrappers *w, struct devimg_error *err)
 {
     if (w->list.count > 0 && !dvi_sort_by_addr(w->list.items, w->list.count, sizeof *w->list.items))
@@ -62,11 +89,17 @@ enum devimg_status dvi_wrappers_sort(struct dvi_wrappers *w, struct devimg_error
     return DEVIMG_OK;
 }
 
-uint32_t dvi_wrappers_take(struct dvi_wrappers *w, uint64_t addr)
+uint32_t dvi_wrappers_take(struct dvi_wrappers *w, uint64_t addr, const char **unit)
 {
     uint32_t version = 0;
+    *unit = NULL;
     size_t i = dvi_first_from_addr(w->list.items, w->list.count, sizeof *w->list.items, addr);
     for (; i < w->list.count && w->list.items[i].target == addr; i++) {
+        const char *own = w->list.items[i].unit;
+        if (version == 0)
+            *unit = own;
+        else if (dvi_compare_text(*unit, own) != 0)
+            *unit = NULL;
         w->list.items[i].used = true;
         if (w->list.items[i].version > version)
             version = w->list.items[i].version;

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/model.h"
+
 enum { MOST_FINDINGS = 200000 }; /* of one file: what is past it is counted */
 
 #define DVI_RULE(id, name, needs_kernels, summary) extern const struct dvi_rule dvi_rule_##id;
@@ -305,11 +307,20 @@ enum devimg_status devimg_report_add(struct devimg_report *report, struct devimg
                                      uint32_t *first, uint32_t *count, struct devimg_error *err)
 {
     struct tables tables = { 0 };
+    if (is_wanted(report->policy, DVI_RULE_duplicates))
+        dvi_want_digests(file);
     if (dvi_policy_needs_kernels(report->policy))
         DVI_TRY(devimg_read_kernels(file, err));
     DVI_TRY(tables_of(file, &tables, err));
-    const enum devimg_status st = dvi_report_add_input(report, &tables.in, first, count, err);
+    uint64_t *zstd_sizes = NULL;
+    enum devimg_status st = DEVIMG_OK;
+    if (is_wanted(report->policy, DVI_RULE_compression))
+        st = dvi_measure_zstd(file, &tables.in, &zstd_sizes, err);
+    tables.in.zstd_sizes = zstd_sizes;
+    if (st == DEVIMG_OK)
+        st = dvi_report_add_input(report, &tables.in, first, count, err);
     free(tables.all);
+    free(zstd_sizes);
     report->in = NULL;
     return st;
 }

@@ -14,7 +14,14 @@ struct dvi_check_input {
     const struct devimg_kernel *const *kernels;   /* in the order of their images */
     const struct devimg_finding *const *findings; /* of reading */
     uint32_t record_count, image_count, module_count, kernel_count, finding_count;
+    /* of each image: bytes that zstd would make of it, where the rule compression may ask, and of all
+     * that are compressed together with it 0 but for the first; UNKNOWN elsewhere, and where it cannot
+     * be told. NULL: nobody asks */
+    const uint64_t *zstd_sizes;
 };
+enum {
+    DVI_ZSTD_LEVEL = 3
+}; /* of clang for HIP code, unless --offload-compression-level says more */
 
 enum { DVI_MOST_IPS = 32 }; /* of one target; tools/gen_targets.py refuses more */
 

@@ -8,6 +8,7 @@
  *   -fsycl-targets=A,B                            spir64_gen, spir64, intel_gpu_bmg_g21, ...
  *   -Xsycl-target-backend[=spir64_gen] "-device A,B"
  *   -Xs "-device A,B"
+ *   --offload-arch=A,B, --cuda-gpu-arch=A, --no-offload-arch=A|all      gfx90a:xnack+, sm_80, native
  *   -Xclang WORD, -Xlinker WORD, ...              words that the compiler hands on
  *   @FILE                                         words from a file, quoted in the same way
  */
@@ -524,4 +525,74 @@ enum devimg_status dvi_line_devices(const struct dvi_compile_line *line, struct 
         if (w.backend != DVI_BACKEND_NONE && w.backend != DVI_BACKEND_OTHER && w.value != NULL)
             DVI_TRY(take_devices(w.value, set, arena, line->scratch, err));
     return DEVIMG_OK;
+}
+
+/* The GPUs that a line asks for so far. */
+struct archs {
+    DVI_LIST(struct dvi_view) names;
+};
+
+static bool is_same_arch(struct dvi_view a, struct dvi_view b)
+{
+    return a.size == b.size && memcmp(a.data, b.data, a.size) == 0;
+}
+
+static void take_away(struct archs *archs, struct dvi_view name)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < archs->names.count; i++)
+        if (!dvi_equals(name, "all") && !is_same_arch(archs->names.items[i], name))
+            archs->names.items[kept++] = archs->names.items[i];
+    archs->names.count = kept;
+}
+
+/* "A,B" behind an option with two dashes: with one, clang takes it for another option. */
+static bool add_archs(struct archs *archs, const char *list, bool away)
+{
+    struct dvi_view rest = dvi_view_of(list, strlen(list), ""), name = { 0 };
+    while (dvi_next_field(&rest, ',', &name)) {
+        take_away(archs, name);
+        if (away || name.size == 0 || dvi_equals(name, "native"))
+            continue;
+        struct dvi_view *added = DVI_ADD(&archs->names);
+        if (added == NULL)
+            return false;
+        *added = name;
+    }
+    return true;
+}
+
+static bool read_archs(const struct dvi_compile_line *line, struct archs *archs)
+{
+    static const struct {
+        const char *option;
+        bool away;
+    } options[] = { { "-offload-arch=", false },
+                    { "-cuda-gpu-arch=", false },
+                    { "-no-offload-arch=", true },
+                    { "-no-cuda-gpu-arch=", true } };
+    struct dvi_line_word w = { 0 };
+    for (size_t at = 0; dvi_line_next(line, &at, &w);)
+        for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+            const char *list = w.word[0] == '-' ? dvi_word_after(w.word, options[i].option) : NULL;
+            if (list != NULL && !add_archs(archs, list, options[i].away))
+                return false;
+        }
+    return true;
+}
+
+enum devimg_status dvi_line_archs(const struct dvi_compile_line *line, struct dvi_target_set *set,
+                                  struct dvi_arena *arena, struct devimg_error *err)
+{
+    struct archs archs = { 0 };
+    enum devimg_status status = DEVIMG_OK;
+    if (!read_archs(line, &archs))
+        status = dvi_fail_memory(err, "--offload-arch");
+    for (size_t i = 0; status == DEVIMG_OK && i < archs.names.count; i++) {
+        const char *name = dvi_arena_text(arena, archs.names.items[i]);
+        status = name != NULL ? dvi_target_set_add(set, name, arena, err)
+                              : dvi_fail_memory(err, "--offload-arch");
+    }
+    DVI_LIST_FREE(&archs.names);
+    return status;
 }

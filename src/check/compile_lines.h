@@ -82,6 +82,15 @@ struct dvi_line_facts {
 };
 struct dvi_line_facts dvi_line_facts(const struct dvi_compile_line *line);
 
+/**
+ * Add what --offload-arch and --cuda-gpu-arch name, without what --no-offload-arch takes away again, in
+ * the order of the line. "native" stands for the GPUs of the machine that compiles, and is left out.
+ * @param arena  of the set
+ */
+DEVIMG_CHECKED enum devimg_status dvi_line_archs(const struct dvi_compile_line *line,
+                                                 struct dvi_target_set *set,
+                                                 struct dvi_arena *arena, struct devimg_error *err);
+
 /** An entry of -fsycl-targets whose GPUs stand behind "-device". */
 bool dvi_names_no_gpu(struct dvi_view entry);
 

@@ -135,6 +135,76 @@ static enum devimg_status set_ocloc(struct devimg_policy *policy, const char *va
     return policy->ocloc != NULL ? DEVIMG_OK : dvi_fail_memory(err, spot->source);
 }
 
+static enum devimg_status set_duplicates(struct devimg_policy *policy, const char *value,
+                                         const struct dvi_spot *spot, struct devimg_error *err)
+{
+    static const struct dvi_word words[] = { { "deny", DVI_CHOICE_STRICT },
+                                             { "allow", DVI_CHOICE_ANY },
+                                             { NULL, 0 } };
+    return dvi_value_choice("duplicates", value, words, &policy->duplicates, spot, err);
+}
+
+/* A later budget of the same target replaces an earlier one. */
+static enum devimg_status add_budget(struct devimg_policy *policy,
+                                     const struct devimg_target *target, uint64_t most,
+                                     const struct dvi_spot *spot, struct devimg_error *err)
+{
+    struct dvi_budget *budget = NULL;
+    for (size_t i = 0; budget == NULL && i < policy->budgets.count; i++)
+        if (policy->budgets.items[i].target == target)
+            budget = &policy->budgets.items[i];
+    if (budget == NULL)
+        budget = DVI_ADD(&policy->budgets);
+    if (budget == NULL)
+        return dvi_fail_memory(err, spot->source);
+    *budget = (struct dvi_budget){ target, most };
+    return DEVIMG_OK;
+}
+
+/* "NAME=SIZE"; a size alone is for all device code, as "all" is. */
+static enum devimg_status set_budget(struct devimg_policy *policy, struct dvi_view field,
+                                     const struct dvi_spot *spot, struct devimg_error *err)
+{
+    struct dvi_view name = { 0 };
+    struct dvi_target_set set = { 0 };
+    uint64_t most = 0;
+    const struct dvi_view whole = field;
+    (void)dvi_next_field(&field, '=', &name);
+    const bool is_named = name.size < whole.size;
+    const char *size = dvi_arena_text(&policy->arena, dvi_trimmed(is_named ? field : name));
+    const char *list = is_named ? dvi_arena_text(&policy->arena, dvi_trimmed(name)) : "all";
+    if (size == NULL || list == NULL)
+        return dvi_fail_memory(err, spot->source);
+    if (!dvi_number_of(size, true, DEVIMG_UNKNOWN - 1, &most))
+        return dvi_refuse(
+            err, spot, "max-bytes: \"%.60s\": expected a size such as 4096, 64K, 256M or 2G", size);
+    if (strcmp(list, "all") == 0)
+        return add_budget(policy, NULL, most, spot, err);
+    enum devimg_status status = dvi_value_images(policy, "max-bytes", list, &set, spot, err);
+    if (status == DEVIMG_OK && set.known.count == 0)
+        status = dvi_refuse(err, spot, "max-bytes: \"=%.60s\" is for no target", size);
+    for (size_t i = 0; status == DEVIMG_OK && i < set.known.count; i++)
+        status = add_budget(policy, set.known.items[i], most, spot, err);
+    dvi_target_set_free(&set);
+    return status;
+}
+
+/* "NAME=SIZE,NAME=SIZE" */
+static enum devimg_status set_max_bytes(struct devimg_policy *policy, const char *value,
+                                        const struct dvi_spot *spot, struct devimg_error *err)
+{
+    struct dvi_view rest = dvi_view_of(value, strlen(value), spot->source), field = { 0 };
+    bool any = false;
+    while (dvi_next_field(&rest, ',', &field)) {
+        field = dvi_trimmed(field);
+        if (field.size == 0)
+            continue;
+        any = true;
+        DVI_TRY(set_budget(policy, field, spot, err));
+    }
+    return any ? DEVIMG_OK : dvi_refuse(err, spot, "max-bytes: expected TARGET=SIZE, or a size");
+}
+
 enum devimg_status dvi_policy_add_gap(struct devimg_policy *policy, bool by_unit,
                                       const char *pattern, const char *without, const char *reason,
                                       const struct dvi_spot *spot, struct devimg_error *err)
@@ -270,6 +340,8 @@ static const struct key {
     { "fallback", set_fallback },
     { "compression", set_compression },
     { "extra-targets", set_extra_targets },
+    { "max-bytes", set_max_bytes },
+    { "duplicates", set_duplicates },
     { "sub-group-sizes", set_sub_group_sizes },
     { "features", set_features },
     { "scratch", set_scratch },
@@ -342,6 +414,7 @@ void devimg_policy_free(struct devimg_policy *policy)
     for (size_t i = 0; i < policy->gaps.count; i++)
         dvi_target_set_free(&policy->gaps.items[i].without);
     DVI_LIST_FREE(&policy->gaps);
+    DVI_LIST_FREE(&policy->budgets);
     DVI_LIST_FREE(&policy->ratchet.lines);
     DVI_LIST_FREE(&policy->baseline.lines);
     dvi_promises_free(&policy->promises);

@@ -66,6 +66,12 @@ struct dvi_baseline {
     DVI_LIST(struct dvi_baseline_line) lines; /* sorted by key */
 };
 
+/** How many bytes of device code there may be. */
+struct dvi_budget {
+    const struct devimg_target *target; /* NULL: all device code, as it stands in the file */
+    uint64_t most;
+};
+
 /** What one compile line asks for. */
 struct dvi_promise {
     const char *unit; /* last component of the source file's path */
@@ -104,8 +110,9 @@ struct devimg_policy {
     bool has_targets; /* the key was given; the list may be empty */
     struct dvi_target_set targets;
     struct dvi_target_set fallback;
-    enum dvi_choice compression, extra_targets, sub_group_sizes, features, scratch;
-    uint32_t listed_sizes; /* sub-group-sizes as a list: bit n for 2^n */
+    enum dvi_choice compression, extra_targets, sub_group_sizes, features, scratch, duplicates;
+    DVI_LIST(struct dvi_budget) budgets; /* one a target, in the order written */
+    uint32_t listed_sizes;               /* sub-group-sizes as a list: bit n for 2^n */
     DVI_LIST(struct dvi_gap) gaps;
     enum dvi_rule_setting rules[DVI_RULE_COUNT];
     struct dvi_ratchet ratchet;

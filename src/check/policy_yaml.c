@@ -321,6 +321,24 @@ static enum devimg_status load_scratch(struct devimg_policy *policy, const struc
     return DEVIMG_OK;
 }
 
+/* "max-bytes: {bmg-g21: 10M, all: 200M}" */
+static enum devimg_status load_budgets(struct devimg_policy *policy, const struct node *map,
+                                       struct devimg_error *err)
+{
+    for (const struct node *key = map->first; key != NULL; key = key->next->next) {
+        DVI_TRY(check_key(map, key, err));
+        if (key->next->kind != SCALAR || strpbrk(key->next->text, ",=") != NULL ||
+            strpbrk(key->text, ",=") != NULL)
+            return dvi_refuse(err, &key->next->spot, "max-bytes: %.40s: expected one size",
+                              key->text);
+        const char *line = dvi_arena_format(&policy->arena, "%s=%s", key->text, key->next->text);
+        if (line == NULL)
+            return dvi_fail_memory(err, key->spot.source);
+        DVI_TRY(dvi_policy_set_at(policy, "max-bytes", line, &key->next->spot, err));
+    }
+    return DEVIMG_OK;
+}
+
 /* "lint: {macros: ...}" is the key "lint.macros". */
 static enum devimg_status load_lint(struct devimg_policy *policy, const struct node *map,
                                     struct devimg_error *err)
@@ -350,6 +368,8 @@ static enum devimg_status load_key(struct devimg_policy *policy, const struct no
         return load_rules(policy, value, err);
     if (strcmp(key->text, "scratch") == 0 && value->kind == MAP)
         return load_scratch(policy, value, err);
+    if (strcmp(key->text, "max-bytes") == 0 && value->kind == MAP)
+        return load_budgets(policy, value, err);
     if (strcmp(key->text, "lint") == 0)
         return load_lint(policy, value, err);
     if (strncmp(key->text, "lint.", 5) == 0)

@@ -42,7 +42,9 @@ static enum devimg_status take_words(const struct reader *r, const struct dvi_co
     promise->compress = facts.compress;
     if (facts.sycl_targets != NULL)
         DVI_TRY(take_sycl_targets(r, facts.sycl_targets, promise, &aot, err));
-    return aot ? dvi_line_devices(line, &promise->targets, r->arena, err) : DEVIMG_OK;
+    if (aot)
+        DVI_TRY(dvi_line_devices(line, &promise->targets, r->arena, err));
+    return dvi_line_archs(line, &promise->targets, r->arena, err);
 }
 
 static enum devimg_status take_line(void *context, const struct dvi_compile_line *line,

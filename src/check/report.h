@@ -41,6 +41,11 @@ struct devimg_report {
 /** The targets of the policy with their IP versions; starts the ocloc of the policy, if any. */
 DEVIMG_CHECKED enum devimg_status dvi_resolve_targets(struct devimg_report *report,
                                                       struct devimg_error *err);
+/** Measure what zstd would make of the images that are raw or under another codec: struct
+ *  dvi_check_input's `zstd_sizes`, one an image, which the caller frees. NOMEM. */
+DEVIMG_CHECKED enum devimg_status dvi_measure_zstd(struct devimg_file *file,
+                                                   const struct dvi_check_input *in, uint64_t **out,
+                                                   struct devimg_error *err);
 /** The line of a baseline that stands for a finding of the file at hand; NULL: out of memory. */
 const char *dvi_finding_key(struct devimg_report *report, const struct devimg_finding *f);
 

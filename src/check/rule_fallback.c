@@ -39,10 +39,14 @@ static const char *hint_for(struct dvi_check *check, const struct devimg_module 
     if (strcmp(kind->kind, "ptx") == 0)
         return dvi_message(check, "compile this unit with a further -gencode arch=%s,code=%s",
                            kind->name, kind->name);
+    if (strcmp(kind->kind, "spirv") == 0)
+        return "add --offload-arch=amdgcnspirv to this unit (ROCm's clang)";
     if (offload == DEVIMG_OFFLOAD_CUDA)
-        return "the fallback of CUDA code is PTX: ask for compute_NN";
+        return "the fallback of CUDA code is PTX: list compute_NN as well, and it alone is asked of "
+               "CUDA code";
     if (offload == DEVIMG_OFFLOAD_HIP)
-        return "HIP code has no such fallback: check this file without one";
+        return "the portable form of HIP code is amdgcnspirv: list that as well, and it alone is "
+               "asked of HIP code";
     return "add spir64 to -fsycl-targets, on the compile line and on the link line";
 }
 
@@ -117,6 +121,36 @@ static enum devimg_status run_module(struct dvi_check *check, uint32_t index,
     return dvi_say(check, &f, err);
 }
 
+/* Does a driver of the module's GPUs compile this kind? Without native code, its sort of code tells. */
+static bool concerns(const struct dvi_check *check, const struct devimg_module *module,
+                     const struct devimg_target *kind)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < module->image_count; i++) {
+        const struct devimg_image *image = check->in->images[module->images[i]];
+        const struct devimg_target *row = dvi_is_native(image) ? dvi_target_of_image(image) : NULL;
+        if (row != NULL && dvi_target_compiles(row, kind))
+            return true;
+        any = any || row != NULL;
+    }
+    const enum devimg_offload offload = dvi_offload_of(check, module);
+    const char *of_kind = offload == DEVIMG_OFFLOAD_HIP    ? "spirv"
+                          : offload == DEVIMG_OFFLOAD_CUDA ? "ptx"
+                                                           : "portable";
+    return !any && strcmp(kind->kind, of_kind) == 0;
+}
+
+/* Held to the kinds that concern it; where none does, to all of them. */
+static bool is_held_to(const struct dvi_check *check, const struct devimg_module *module,
+                       const struct devimg_target *kind)
+{
+    const struct dvi_target_set *kinds = &check->policy->fallback;
+    bool any = false;
+    for (size_t k = 0; !any && k < kinds->known.count; k++)
+        any = concerns(check, module, kinds->known.items[k]);
+    return !any || concerns(check, module, kind);
+}
+
 static bool wanted(const struct devimg_policy *policy)
 {
     return policy->fallback.known.count > 0;
@@ -145,10 +179,13 @@ static enum devimg_status run(struct dvi_check *check, struct devimg_error *err)
             enum devimg_answer inputs = DEVIMG_MAYBE;
             if (has_bitcode(check, record, kinds->known.items[k]))
                 continue;
-            for (uint32_t i = 0; i < record->module_count; i++)
-                if (dvi_may_have_kernels(check, check->in->modules[record->first_module + i]))
+            for (uint32_t i = 0; i < record->module_count; i++) {
+                const struct devimg_module *module = check->in->modules[record->first_module + i];
+                if (dvi_may_have_kernels(check, module) &&
+                    is_held_to(check, module, kinds->known.items[k]))
                     DVI_TRY(run_module(check, record->first_module + i, kinds->known.items[k],
                                        &inputs, err));
+            }
         }
     }
     return DEVIMG_OK;

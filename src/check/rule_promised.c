@@ -10,13 +10,16 @@
 #include "check/check.h"
 #include "check/stored_raw.h"
 
-static bool serves(const struct dvi_check *check, const struct devimg_image *image,
-                   const struct devimg_target *target)
+/* The settings of the target, 1 where it has none, that the image is for. */
+static uint32_t served(const struct dvi_check *check, const struct devimg_image *image,
+                       const struct devimg_target *target)
 {
-    if (strcmp(target->kind, "portable") == 0)
+    if (dvi_target_is_portable(target))
         return image->parent == DEVIMG_NONE && dvi_is_portable(check, image) &&
                image->target != NULL && strcmp(image->target, target->name) == 0;
-    return dvi_image_serves(check, image, target);
+    return dvi_target_is_amd(target) && dvi_is_native(image)
+               ? dvi_target_served(target, image)
+               : dvi_image_serves(check, image, target);
 }
 
 /* ---- targets ---- */
@@ -35,8 +38,11 @@ static enum devimg_status say_broken(struct dvi_check *check, uint32_t module,
     f.message = dvi_message(check, "%s promise%s %s, and %s has no image for it",
                             m != NULL ? "the compile line" : "compile lines", m != NULL ? "s" : "",
                             target->name, m != NULL ? "the module" : "the file");
-    f.hint = "see that the link keeps the images: -fno-sycl-rdc at compile time, or the same "
-             "targets on the link line";
+    f.hint = dvi_target_is_amd(target)
+                 ? "see that the file is linked of what this line makes: with -fgpu-rdc, the link "
+                   "needs the same --offload-arch"
+                 : "see that the link keeps the images: -fno-sycl-rdc at compile time, or the same "
+                   "targets on the link line";
     return dvi_say(check, &f, err);
 }
 
@@ -46,10 +52,11 @@ static enum devimg_status check_targets(struct dvi_check *check, uint32_t index,
 {
     const struct devimg_module *module = check->in->modules[index];
     for (size_t t = 0; t < targets->known.count; t++) {
-        bool found = false;
-        for (uint32_t i = 0; !found && i < module->image_count; i++)
-            found = serves(check, check->in->images[module->images[i]], targets->known.items[t]);
-        if (!found)
+        const struct devimg_target *target = targets->known.items[t];
+        uint32_t found = 0;
+        for (uint32_t i = 0; i < module->image_count; i++)
+            found |= served(check, check->in->images[module->images[i]], target);
+        if (found != dvi_target_settings(target))
             DVI_TRY(say_broken(check, index, targets->known.items[t], err));
     }
     return DEVIMG_OK;
@@ -110,10 +117,10 @@ static enum devimg_status check_file_targets(struct dvi_check *check,
             st = dvi_target_set_add(&all, one->known.items[t]->name, &arena, err);
     }
     for (size_t t = 0; st == DEVIMG_OK && t < all.known.count; t++) {
-        bool found = false;
-        for (uint32_t i = 0; !found && i < check->in->image_count; i++)
-            found = serves(check, check->in->images[i], all.known.items[t]);
-        if (!found)
+        uint32_t found = 0;
+        for (uint32_t i = 0; i < check->in->image_count; i++)
+            found |= served(check, check->in->images[i], all.known.items[t]);
+        if (found != dvi_target_settings(all.known.items[t]))
             st = say_broken(check, DEVIMG_NONE, all.known.items[t], err);
     }
     dvi_target_set_free(&all);

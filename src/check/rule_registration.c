@@ -76,81 +76,109 @@ static const char *hint_for_link(enum devimg_offload offload)
     }
 }
 
-static enum devimg_status say_bundled(struct dvi_check *check, uint32_t record, uint32_t first,
-                                      uint32_t count, struct devimg_error *err)
+/* What a record has several of is said once. */
+struct several {
+    uint32_t first, count; /* images; `first` counts from the start of the file's */
+};
+
+static void add(struct several *several, uint32_t image)
 {
-    struct devimg_finding f = dvi_finding_of(DEVIMG_WARNING, "needs-device-link", record);
-    f.image = first;
-    f.offset = check->in->images[first]->offset;
-    f.message = dvi_message(check, "%" PRIu32 " image%s in bundle sections: a plain host link %s",
-                            count, count == 1 ? "" : "s", count == 1 ? "drops it" : "drops them");
-    f.hint = hint_for_link(check->in->images[first]->offload);
+    if (several->count++ == 0)
+        several->first = image;
+}
+
+static enum devimg_status say_several(struct dvi_check *check, const struct several *several,
+                                      struct devimg_finding f, const char *message,
+                                      const char *hint, struct devimg_error *err)
+{
+    f.record = check->in->images[several->first]->record;
+    f.image = several->first;
+    f.offset = check->in->images[several->first]->offset;
+    f.message = message;
+    f.hint = hint;
     return dvi_say(check, &f, err);
 }
 
-static enum devimg_status say_unsure(struct dvi_check *check, uint32_t record, uint32_t first,
-                                     uint32_t count, struct devimg_error *err)
+static const char *plural(const struct several *several)
 {
-    struct devimg_finding f = dvi_finding_of(DEVIMG_NOTE, "registration-unknown", record);
-    f.image = first;
-    f.offset = check->in->images[first]->offset;
-    f.message =
+    return several->count == 1 ? "" : "s";
+}
+
+static enum devimg_status say_bundled(struct dvi_check *check, const struct several *bundled,
+                                      struct devimg_error *err)
+{
+    return say_several(
+        check, bundled, dvi_finding_of(DEVIMG_WARNING, "needs-device-link", DEVIMG_NONE),
+        dvi_message(check, "%" PRIu32 " image%s in bundle sections: a plain host link %s",
+                    bundled->count, plural(bundled),
+                    bundled->count == 1 ? "drops it" : "drops them"),
+        hint_for_link(check->in->images[bundled->first]->offload), err);
+}
+
+static enum devimg_status say_unsure(struct dvi_check *check, const struct several *unsure,
+                                     struct devimg_error *err)
+{
+    const enum devimg_offload offload = check->in->images[unsure->first]->offload;
+    return say_several(
+        check, unsure, dvi_finding_of(DEVIMG_NOTE, "registration-unknown", DEVIMG_NONE),
         dvi_message(check, "whether the program registers %" PRIu32 " image%s cannot be told",
-                    count, count == 1 ? "" : "s");
-    f.hint = check->in->images[first]->offload == DEVIMG_OFFLOAD_CUDA
-                 ? "a wrapper in .nvFatBinSegment that names its container would tell; code that "
-                   "cuModuleLoadData loads has none"
-             : check->in->images[first]->offload == DEVIMG_OFFLOAD_HIP
-                 ? "a wrapper in .hipFatBinSegment that names its bundle would tell"
-             : check->in->images[first]->offload == DEVIMG_OFFLOAD_OPENMP
-                 ? "an OpenMP descriptor that names it would tell"
-                 : "a constructor that hands the descriptor to __sycl_register_lib would tell";
-    return dvi_say(check, &f, err);
+                    unsure->count, plural(unsure)),
+        offload == DEVIMG_OFFLOAD_CUDA
+            ? "a wrapper in .nvFatBinSegment that names its container would tell; code that "
+              "cuModuleLoadData loads has none"
+        : offload == DEVIMG_OFFLOAD_HIP
+            ? "a wrapper in .hipFatBinSegment that names its bundle would tell"
+        : offload == DEVIMG_OFFLOAD_OPENMP
+            ? "an OpenMP descriptor that names it would tell"
+            : "a constructor that hands the descriptor to __sycl_register_lib would tell",
+        err);
 }
 
-static enum devimg_status say_left_over(struct dvi_check *check, uint32_t record, uint32_t first,
-                                        uint32_t count, struct devimg_error *err)
+static enum devimg_status say_left_over(struct dvi_check *check, const struct several *left,
+                                        struct devimg_error *err)
 {
-    struct devimg_finding f = dvi_finding_of(DEVIMG_NOTE, "left-over", record);
-    f.image = first;
-    f.offset = check->in->images[first]->offset;
-    f.message = dvi_message(check,
-                            "%" PRIu32 " bitcode image%s, which no runtime reads: the device "
-                            "link has made images, and link.exe keeps what they were made of",
-                            count, count == 1 ? "" : "s");
-    f.hint = "nothing to do; whether every unit was in the device link, its bitcode does not tell";
-    return dvi_say(check, &f, err);
+    return say_several(
+        check, left, dvi_finding_of(DEVIMG_NOTE, "left-over", DEVIMG_NONE),
+        dvi_message(check,
+                    "%" PRIu32 " bitcode image%s, which no runtime reads: the device "
+                    "link has made images, and link.exe keeps what they were made of",
+                    left->count, plural(left)),
+        "nothing to do; whether every unit was in the device link, its bitcode does not tell", err);
+}
+
+/* An image of a program that nothing is known to register; it is not proved that nothing does. */
+static bool is_unsure(const struct devimg_record *record, const struct devimg_image *image)
+{
+    return record->linked == DEVIMG_YES && image->parent == DEVIMG_NONE &&
+           image->registered == DEVIMG_MAYBE && image->offload != DEVIMG_OFFLOAD_ACPP;
 }
 
 static enum devimg_status run_record(struct dvi_check *check, uint32_t index,
                                      struct devimg_error *err)
 {
     const struct devimg_record *record = check->in->records[index];
-    uint32_t first = DEVIMG_NONE, count = 0, first_unsure = DEVIMG_NONE, unsure = 0;
-    uint32_t first_left = DEVIMG_NONE, left = 0;
+    struct several bundled = { 0 }, unsure = { 0 }, left = { 0 };
     for (uint32_t i = 0; i < record->image_count; i++) {
         const uint32_t at = record->first_image + i;
         const struct devimg_image *image = check->in->images[at];
         if (image->parent == DEVIMG_NONE && image->registered == DEVIMG_NO)
             DVI_TRY(say_not_registered(check, at, err));
-        if (dvi_is_left_over(record, image) && left++ == 0)
-            first_left = at;
-        if (record->linked == DEVIMG_YES && image->parent == DEVIMG_NONE &&
-            !dvi_is_left_over(record, image) && image->registered == DEVIMG_MAYBE &&
-            image->offload != DEVIMG_OFFLOAD_ACPP && unsure++ == 0)
-            first_unsure = at;
+        if (dvi_is_left_over(record, image))
+            add(&left, at);
+        else if (is_unsure(record, image))
+            add(&unsure, at);
         if (record->linked != DEVIMG_NO)
             continue;
         if (is_gen_bitcode(image))
             DVI_TRY(say_bitcode(check, at, err));
-        if (dvi_is_bundled(image) && count++ == 0)
-            first = at;
+        if (dvi_is_bundled(image))
+            add(&bundled, at);
     }
-    if (left > 0)
-        DVI_TRY(say_left_over(check, index, first_left, left, err));
-    if (unsure > 0)
-        DVI_TRY(say_unsure(check, index, first_unsure, unsure, err));
-    return count > 0 ? say_bundled(check, index, first, count, err) : DEVIMG_OK;
+    if (left.count > 0)
+        DVI_TRY(say_left_over(check, &left, err));
+    if (unsure.count > 0)
+        DVI_TRY(say_unsure(check, &unsure, err));
+    return bundled.count > 0 ? say_bundled(check, &bundled, err) : DEVIMG_OK;
 }
 
 static enum devimg_status run(struct dvi_check *check, struct devimg_error *err)

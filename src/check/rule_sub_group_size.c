@@ -197,6 +197,16 @@ static enum devimg_status say_wavefront(struct state *s, const struct devimg_ker
                err);
 }
 
+/* A size that is refused for itself is said of the request. */
+static bool is_refused(const struct state *s, const struct devimg_image *image, uint64_t size)
+{
+    const struct devimg_policy *policy = s->check->policy;
+    const struct devimg_target *row = dvi_target_of_image(image);
+    return policy->sub_group_sizes == DVI_CHOICE_LISTED
+               ? !dvi_size_is_in(policy->listed_sizes, size)
+               : row != NULL && dvi_target_refuses_size(row, size);
+}
+
 static enum devimg_status run_wavefronts(struct state *s, struct devimg_error *err)
 {
     const struct dvi_check_input *in = s->check->in;
@@ -207,7 +217,8 @@ static enum devimg_status run_wavefronts(struct state *s, struct devimg_error *e
         const uint64_t required = size_of_image(in, image);
         if (image->format != DEVIMG_FORMAT_AMDGPU || !is_stated(kernel->sub_group_size))
             continue;
-        if ((is_request(required) && required != kernel->sub_group_size) ||
+        if ((is_request(required) && required != kernel->sub_group_size &&
+             !is_refused(s, image, required)) ||
             (!is_request(required) && policy->sub_group_sizes == DVI_CHOICE_LISTED &&
              !dvi_size_is_in(policy->listed_sizes, kernel->sub_group_size)))
             DVI_TRY(say_wavefront(s, kernel, required, err));

@@ -26,18 +26,15 @@ static void mark_served(void *context, size_t target)
 {
     struct state *s = context;
     const struct devimg_target *row = s->check->targets[target].row;
-    s->served[target] |= dvi_target_is_amd(row)
-                             ? (unsigned char)dvi_amd_served(row, dvi_target_of_image(s->image))
-                             : 1;
+    s->served[target] |=
+        dvi_target_is_amd(row) ? (unsigned char)dvi_target_served(row, s->image) : 1;
 }
 
 /* Of an AMD target, several images may each serve some settings of its devices. */
 static bool is_served(const struct state *s, const unsigned char *served, size_t target)
 {
-    const struct devimg_target *row = s->check->targets[target].row;
-    return dvi_target_is_amd(row)
-               ? (served[target] & dvi_amd_settings(row)) == dvi_amd_settings(row)
-               : served[target] != 0;
+    const uint32_t all = dvi_target_settings(s->check->targets[target].row);
+    return (served[target] & all) == all;
 }
 
 static const char *hint_of(const struct state *s, const struct devimg_module *module,

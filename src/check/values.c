@@ -93,10 +93,7 @@ static enum devimg_status check_kinds(const char *key, const struct dvi_target_s
                           MOST_TARGETS);
     for (size_t i = 0; i < set->known.count; i++) {
         const struct devimg_target *t = set->known.items[i];
-        const bool is_portable = strcmp(t->kind, "portable") == 0 ||
-                                 strcmp(t->kind, "spirv") == 0 || strcmp(t->kind, "ptx") == 0;
-        const bool is_gpu =
-            t->ip_version != DEVIMG_UNKNOWN || dvi_target_is_amd(t) || dvi_target_is_nvidia(t);
+        const bool is_portable = dvi_target_is_portable(t), is_gpu = dvi_target_is_gpu(t);
         if (portable ? is_portable : is_gpu)
             continue;
         if (!is_portable && !is_gpu) /* a CPU, an FPGA, or what stands for a list of GPUs */
@@ -112,17 +109,17 @@ static enum devimg_status check_kinds(const char *key, const struct dvi_target_s
     return DEVIMG_OK;
 }
 
-/* Replace `*out` by the list, or leave it as it is. */
-enum devimg_status dvi_value_targets(struct devimg_policy *policy, const char *key,
-                                     const char *list, bool portable, struct dvi_target_set *out,
-                                     const struct dvi_spot *spot, struct devimg_error *err)
+/* Replace `*out` by the list, or leave it as it is. `portable`: what they must be; NULL: either. */
+static enum devimg_status take_list(struct devimg_policy *policy, const char *key, const char *list,
+                                    const bool *portable, struct dvi_target_set *out,
+                                    const struct dvi_spot *spot, struct devimg_error *err)
 {
     struct dvi_target_set fresh = { 0 };
     enum devimg_status st = dvi_target_set_add(&fresh, list, &policy->arena, err);
     if (st == DEVIMG_OK && fresh.unknown.count > 0)
         st = refuse_unknown(key, &fresh, spot, err);
-    if (st == DEVIMG_OK)
-        st = check_kinds(key, &fresh, portable, spot, err);
+    if (st == DEVIMG_OK && portable != NULL)
+        st = check_kinds(key, &fresh, *portable, spot, err);
     if (st != DEVIMG_OK) {
         dvi_target_set_free(&fresh);
         return st;
@@ -130,6 +127,20 @@ enum devimg_status dvi_value_targets(struct devimg_policy *policy, const char *k
     dvi_target_set_free(out);
     *out = fresh;
     return DEVIMG_OK;
+}
+
+enum devimg_status dvi_value_targets(struct devimg_policy *policy, const char *key,
+                                     const char *list, bool portable, struct dvi_target_set *out,
+                                     const struct dvi_spot *spot, struct devimg_error *err)
+{
+    return take_list(policy, key, list, &portable, out, spot, err);
+}
+
+enum devimg_status dvi_value_images(struct devimg_policy *policy, const char *key, const char *list,
+                                    struct dvi_target_set *out, const struct dvi_spot *spot,
+                                    struct devimg_error *err)
+{
+    return take_list(policy, key, list, NULL, out, spot, err);
 }
 
 /* ---- sizes, paths ---- */

@@ -28,6 +28,11 @@ DEVIMG_CHECKED enum devimg_status dvi_value_targets(struct devimg_policy *policy
                                                     struct dvi_target_set *out,
                                                     const struct dvi_spot *spot,
                                                     struct devimg_error *err);
+/** The same for whatever images may be for: native and portable targets, and code for CPUs. */
+DEVIMG_CHECKED enum devimg_status dvi_value_images(struct devimg_policy *policy, const char *key,
+                                                   const char *list, struct dvi_target_set *out,
+                                                   const struct dvi_spot *spot,
+                                                   struct devimg_error *err);
 /** "16,32" as bits: n for 2^n. */
 DEVIMG_CHECKED enum devimg_status dvi_value_sizes(const char *value, uint32_t *out,
                                                   const struct dvi_spot *spot,

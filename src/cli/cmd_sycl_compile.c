@@ -42,7 +42,7 @@ static const struct dvi_option options[] = {
     { UNITS, "units", 0, DVI_VALUE_FILE, "FILE",
       "further sources, a line each", NULL },
     { ONLY, "only", 0, DVI_VALUE_WORD, "GLOB",
-      "only units whose path or file name matches; repeatable", NULL },
+      "only units whose path matches, all of it or from a folder on; repeatable", NULL },
     { TARGETS, "targets", 0, DVI_VALUE_TEXT, "T[,T]",
       "the list (default: that of the policy, else default-intel); sm_90 and the like for CUDA", NULL },
     { POLICY, "policy", 0, DVI_VALUE_FILE, "FILE",
@@ -292,12 +292,13 @@ const struct dvi_command dvi_command_sycl_compile = {
         "configured for: a compiler that is given the whole list stops at the first target that "
         "fails. SYCL is compiled by icpx (and ocloc), OpenCL C (.cl) and SPIR-V (.spv) by ocloc, "
         "CUDA (.cu) by nvcc. The answer is a table of units and targets, and a line a failure: "
-        "unit, target, kernel, its sub-group size, message. -v: a column a target, and all that "
-        "compilers printed.\n\n"
+        "unit, targets, kernel, its sub-group size, message. -v: a column and a line a target, and "
+        "all that compilers printed. ocloc ends at the first kernel that it refuses: devimg sycl "
+        "lint finds the sizes of all.\n\n"
         "Results are kept. A command is run again when the unit, a file that it includes, the "
         "compiler, the words, or a variable that the compiler reads are others than they were: by "
-        "their bytes, not by their times. What timed out, crashed, or cannot be told is always run "
-        "again.\n\n"
+        "their bytes, not by their times. What timed out, crashed, failed behind a launcher, or "
+        "cannot be told is always run again.\n\n"
         "--launcher puts words before each command, so that a cluster runs them; folders must then "
         "be shared. --ninja writes the same commands for Ninja instead.\n\n"
         "Exit status 77: there is nothing to compile (no unit, no compiler), with the reason.",

@@ -12,7 +12,7 @@ static const struct dvi_option options[] = {
     { POLICY, "policy", 0, DVI_VALUE_FILE, "FILE",
       "the policy that devimg check takes (YAML): its targets, and its key lint", NULL },
     { COMPILE_COMMANDS, "compile-commands", 0, DVI_VALUE_FILE, "FILE",
-      "read the source files of a compile_commands.json too", NULL },
+      "read the source files of a compile_commands.json, or of a build folder that has one, too", NULL },
     { DVI_OPTION_POLICY_KEY, "macro", 0, DVI_VALUE_WORD, "NAME[:N][,NAME[:N]]",
       "macros whose argument N (default 1) is a size; repeatable", "lint.macros" },
     { DVI_OPTION_POLICY_KEY, "template", 0, DVI_VALUE_WORD, "NAME[:N][,NAME[:N]]",

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/limits.h"
+#include "base/text.h"
 #include "output/escape.h"
 #include "target/target.h"
 
@@ -127,35 +128,6 @@ static bool one_of(const char *words, const char *text)
     }
 }
 
-/* A number up to `most`; `units` allows K, M, G and T after it. */
-static bool number_of(const char *text, bool units, uint64_t most, uint64_t *out)
-{
-    static const char letters[] = "KMGT";
-    uint64_t number = 0;
-    const char *at = text;
-    for (; *at >= '0' && *at <= '9'; at++) {
-        const unsigned digit = (unsigned)(*at - '0');
-        if (number > (most - digit) / 10)
-            return false;
-        number = number * 10 + digit;
-    }
-    if (units && at != text && *at != '\0') {
-        const int upper = *at >= 'a' && *at <= 'z' ? *at - 'a' + 'A' : *at;
-        const char *letter = strchr(letters, upper);
-        if (letter == NULL)
-            return false;
-        const unsigned shift = 10 * (unsigned)(letter - letters + 1);
-        if (number > most >> shift)
-            return false;
-        number <<= shift;
-        at++;
-        if (strcmp(at, "iB") == 0)
-            at += 2;
-    }
-    *out = number;
-    return at != text && *at == '\0';
-}
-
 static bool value_fits(const struct dvi_command *command, struct dvi_setting *s)
 {
     const struct dvi_option *o = s->option;
@@ -177,18 +149,18 @@ static bool value_fits(const struct dvi_command *command, struct dvi_setting *s)
         dvi_usage(command, "--%s %s: expected %s", o->name, s->text, o->shown);
         return false;
     case DVI_VALUE_INDEX:
-        if (number_of(s->text, false, UINT32_MAX - 1, &s->number))
+        if (dvi_number_of(s->text, false, UINT32_MAX - 1, &s->number))
             return true;
         dvi_usage(command, "--%s %s: expected a number from 0", o->name, s->text);
         return false;
     case DVI_VALUE_COUNT:
-        if (number_of(s->text, false, UINT32_MAX, &s->number) && s->number > 0)
+        if (dvi_number_of(s->text, false, UINT32_MAX, &s->number) && s->number > 0)
             return true;
         dvi_usage(command, "--%s %s: expected a number from 1 to %" PRIu32, o->name, s->text,
                   UINT32_MAX);
         return false;
     case DVI_VALUE_SIZE:
-        if (number_of(s->text, true, UINT64_MAX - 1, &s->number) && s->number > 0)
+        if (dvi_number_of(s->text, true, UINT64_MAX - 1, &s->number) && s->number > 0)
             return true;
         dvi_usage(command, "--%s %s: expected a size such as 4096, 64K, 256M or 2G", o->name,
                   s->text);
@@ -433,7 +405,7 @@ static bool fill_opts(struct dvi_line *line)
     const char *jobs = getenv("DEVIMG_JOBS");
     uint64_t threads = number_option(line, DVI_OPTION_JOBS);
     if (threads == 0 && jobs != NULL && jobs[0] != '\0' &&
-        (!number_of(jobs, false, UINT32_MAX, &threads) || threads == 0)) {
+        (!dvi_number_of(jobs, false, UINT32_MAX, &threads) || threads == 0)) {
         dvi_usage(line->command, "DEVIMG_JOBS=%s: expected a number from 1", jobs);
         return false;
     }

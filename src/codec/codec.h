@@ -43,6 +43,16 @@ DEVIMG_CHECKED enum devimg_status dvi_zstd_inflate(const struct dvi_zstd_frame *
                                                    struct dvi_buffer *buffer, struct dvi_view *out,
                                                    struct devimg_error *err);
 
+/** How many bytes one frame would take; what it holds comes in pieces. Nothing of it is kept. */
+struct dvi_zstd_measure {
+    void *encoder; /* NULL: built without zstd, or out of memory */
+    uint64_t size; /* so far; DEVIMG_UNKNOWN: it cannot be told */
+};
+struct dvi_zstd_measure dvi_zstd_measure_begin(int level);
+void dvi_zstd_measure_add(struct dvi_zstd_measure *measure, struct dvi_view v);
+/** Bytes of the frame, or DEVIMG_UNKNOWN; the measure is over. */
+uint64_t dvi_zstd_measure_end(struct dvi_zstd_measure *measure);
+
 bool dvi_zlib_match(struct dvi_view v);
 /**
  * Inflate a zlib stream that holds `size` bytes, as dvi_zstd_inflate() does a frame. MALFORMED: it

@@ -176,7 +176,59 @@ enum devimg_status dvi_zstd_inflate(const struct dvi_zstd_frame *frame, const ch
     return DEVIMG_OK;
 }
 
+struct dvi_zstd_measure dvi_zstd_measure_begin(int level)
+{
+    struct dvi_zstd_measure measure = { .encoder = ZSTD_createCCtx() };
+    if (measure.encoder == NULL ||
+        ZSTD_isError(ZSTD_CCtx_setParameter(measure.encoder, ZSTD_c_compressionLevel, level)))
+        measure.size = DEVIMG_UNKNOWN;
+    return measure;
+}
+
+/* False: all has come out, or it failed. */
+static bool step(struct dvi_zstd_measure *measure, ZSTD_inBuffer *in, ZSTD_EndDirective what)
+{
+    uint8_t room[16384];
+    ZSTD_outBuffer out = { room, sizeof room, 0 };
+    const size_t left = ZSTD_compressStream2(measure->encoder, &out, in, what);
+    measure->size = ZSTD_isError(left) ? DEVIMG_UNKNOWN : measure->size + out.pos;
+    return measure->size != DEVIMG_UNKNOWN && (what == ZSTD_e_end ? left > 0 : in->pos < in->size);
+}
+
+void dvi_zstd_measure_add(struct dvi_zstd_measure *measure, struct dvi_view v)
+{
+    ZSTD_inBuffer in = { v.data, v.size, 0 };
+    while (measure->size != DEVIMG_UNKNOWN && step(measure, &in, ZSTD_e_continue)) {
+    }
+}
+
+uint64_t dvi_zstd_measure_end(struct dvi_zstd_measure *measure)
+{
+    ZSTD_inBuffer none = { "", 0, 0 };
+    while (measure->size != DEVIMG_UNKNOWN && step(measure, &none, ZSTD_e_end)) {
+    }
+    (void)ZSTD_freeCCtx(measure->encoder);
+    measure->encoder = NULL;
+    return measure->size;
+}
+
 #else
+
+struct dvi_zstd_measure dvi_zstd_measure_begin(int level)
+{
+    (void)level;
+    return (struct dvi_zstd_measure){ .size = DEVIMG_UNKNOWN };
+}
+
+void dvi_zstd_measure_add(struct dvi_zstd_measure *measure, struct dvi_view v)
+{
+    (void)measure, (void)v;
+}
+
+uint64_t dvi_zstd_measure_end(struct dvi_zstd_measure *measure)
+{
+    return measure->size;
+}
 
 void dvi_buffer_free(struct dvi_buffer *buffer)
 {

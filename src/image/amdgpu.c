@@ -256,6 +256,7 @@ struct named {
 };
 
 struct kernels {
+    const struct dvi_device_elf *elf;
     struct dvi_kernel_sink *sink;
     DVI_LIST(struct named) codes;       /* by .name, sorted before they are looked up */
     DVI_LIST(struct named) descriptors; /* by .symbol, the same */
@@ -370,7 +371,8 @@ static enum devimg_status read_metadata(struct dvi_view metadata, struct kernels
 struct symbol {
     struct dvi_view name; /* with `.kd`, where it ends so */
     unsigned type;
-    uint64_t size;
+    uint32_t section;
+    uint64_t value, size;
 };
 
 /* Many symbols may share one long name, so that what is looked at is bounded. */
@@ -397,6 +399,8 @@ static enum devimg_status each_symbol(const struct dvi_device_elf *elf, uint32_t
             struct symbol s = { .name = dvi_head(dvi_from(names.data, dvi_peek32(table.data, at)),
                                                  MOST_NAME),
                                 .type = table.data.data[at + 4] & 0x0fU,
+                                .section = dvi_peek16(table.data, at + 6),
+                                .value = dvi_peek64(table.data, at + 8),
                                 .size = dvi_peek64(table.data, at + 16) };
             const uint8_t *end = memchr(s.name.data, 0, s.name.size);
             if (end != NULL)
@@ -406,24 +410,40 @@ static enum devimg_status each_symbol(const struct dvi_device_elf *elf, uint32_t
                                 "names of symbols: together longer than %d times the image",
                                 (int)TIMES);
             left -= s.name.size + 1;
-            if (end != NULL && dvi_peek16(table.data, at + 6) != 0) /* defined here */
+            if (end != NULL && s.section != 0) /* defined here */
                 DVI_TRY(take(context, &s, err));
         }
     }
     return DEVIMG_OK;
 }
 
+/* The code of a function is in its section, at its address. Only what lies there as a whole counts. */
+static enum devimg_status take_code(struct kernels *k, const struct symbol *symbol,
+                                    struct devimg_kernel *kernel, struct devimg_error *err)
+{
+    struct dvi_device_section section = { 0 };
+    kernel->code_size = symbol->size;
+    if (k->sink->digest_left == 0 || symbol->section >= k->elf->section_count)
+        return DEVIMG_OK;
+    DVI_TRY(dvi_device_elf_section(k->elf, symbol->section, &section, err));
+    const uint64_t at = symbol->value - section.addr;
+    if (symbol->value < section.addr || at > section.data.size ||
+        symbol->size > section.data.size - at)
+        return DEVIMG_OK;
+    return dvi_kernel_digest(k->sink, kernel, dvi_head(dvi_from(section.data, at), symbol->size),
+                             err);
+}
+
 static enum devimg_status take_symbol(void *context, const struct symbol *symbol,
                                       struct devimg_error *err)
 {
     struct kernels *k = context;
-    (void)err;
     struct named *code = symbol->type == SYMBOL_FUNCTION && k->codes.count > 0
                              ? bsearch(&symbol->name, k->codes.items, k->codes.count,
                                        sizeof *k->codes.items, to_name)
                              : NULL;
     if (code != NULL)
-        k->sink->kernels.items[code->kernel].code_size = symbol->size;
+        DVI_TRY(take_code(k, symbol, &k->sink->kernels.items[code->kernel], err));
     struct named *named = symbol->type != SYMBOL_FUNCTION && k->descriptors.count > 0
                               ? bsearch(&symbol->name, k->descriptors.items, k->descriptors.count,
                                         sizeof *k->descriptors.items, to_name)
@@ -483,7 +503,7 @@ static enum devimg_status kernels(struct dvi_view image, struct dvi_kernel_sink 
 {
     struct dvi_device_elf elf = { 0 };
     struct dvi_view metadata = { 0 };
-    struct kernels k = { .sink = sink };
+    struct kernels k = { .elf = &elf, .sink = sink };
     bool found = false;
     DVI_TRY(dvi_device_elf_open(image, &elf, err));
     enum devimg_status status =

@@ -351,6 +351,7 @@ static enum devimg_status take_section(struct reader *r, uint32_t index, struct 
         r->left -= section.data.size;
     if (self != NULL) {
         self->code_size = section.size;
+        DVI_TRY(dvi_kernel_digest(r->sink, self, section.data, err));
         if (!is_new(&r->elf))
             self->barrier_count = section.flags >> BARRIERS_SHIFT & BARRIERS_MASK;
     } else if (section.type == (uint32_t)SECTION_INFO && section.info == 0) {

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/limits.h"
+#include "base/sha256.h"
 
 #define DVI_IMAGE(name) extern const struct dvi_image_format dvi_image_##name;
 #include "image/images.def"
@@ -64,6 +65,23 @@ enum devimg_status dvi_kernel_add(struct dvi_kernel_sink *sink, struct dvi_view 
     dvi_kernel_unknown(kernel);
     kernel->name = text;
     *out = kernel;
+    return DEVIMG_OK;
+}
+
+enum devimg_status dvi_kernel_digest(struct dvi_kernel_sink *sink, struct devimg_kernel *kernel,
+                                     struct dvi_view code, struct devimg_error *err)
+{
+    struct dvi_sha256 sum;
+    if (code.size == 0 || code.size > sink->digest_left)
+        return DEVIMG_OK;
+    sink->digest_left -= code.size;
+    uint8_t *digest = dvi_arena_array(sink->arena, DVI_SHA256_SIZE, 1);
+    if (digest == NULL)
+        return dvi_fail_memory(err, code.source);
+    dvi_sha256_begin(&sum);
+    dvi_sha256_add(&sum, code.data, code.size);
+    dvi_sha256_end(&sum, digest);
+    kernel->code_digest = digest;
     return DEVIMG_OK;
 }
 

@@ -46,6 +46,7 @@ struct dvi_kernel_sink {
     uint64_t most;            /* kernels of the file: LIMIT past it */
     _Atomic uint64_t *so_far; /* kernels of the file; NULL: those of this sink */
     _Atomic uint64_t *text;   /* bytes of YAML read of this file so far; NULL: not counted */
+    uint64_t digest_left; /* bytes of code whose digest may still be taken; 0: none is asked for */
     DVI_LIST(struct devimg_kernel) kernels;
 };
 
@@ -54,6 +55,12 @@ struct dvi_kernel_sink {
 DEVIMG_CHECKED enum devimg_status dvi_kernel_add(struct dvi_kernel_sink *sink, struct dvi_view name,
                                                  struct devimg_kernel **out,
                                                  struct devimg_error *err);
+
+/** Take the digest of a kernel's machine code, where that is asked for. Many kernels may name the same
+ *  bytes: past a few times the image no more is taken. NOMEM. */
+DEVIMG_CHECKED enum devimg_status dvi_kernel_digest(struct dvi_kernel_sink *sink,
+                                                    struct devimg_kernel *kernel,
+                                                    struct dvi_view code, struct devimg_error *err);
 
 /** Every number unknown, no name. */
 void dvi_kernel_unknown(struct devimg_kernel *out);

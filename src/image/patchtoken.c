@@ -285,7 +285,7 @@ static enum devimg_status add_kernel(const struct kernel *from, struct dvi_kerne
     kernel->scratch_size = needs.scratch_size;
     kernel->barrier_count = needs.barrier_count;
     kernel->features = needs.has_dpas ? DEVIMG_FEATURE_MATRIX : 0;
-    return DEVIMG_OK;
+    return dvi_kernel_digest(sink, kernel, from->code, err);
 }
 
 static enum devimg_status kernels(struct dvi_view image, struct dvi_kernel_sink *sink,

@@ -224,8 +224,10 @@ static enum devimg_status read_code_sizes(const struct dvi_device_elf *elf,
                             (const char *)section.name.data);
         struct devimg_kernel *kernel =
             kernel_named(sorted, count, dvi_from(section.name, CODE_PREFIX_SIZE));
-        if (kernel != NULL)
-            kernel->code_size = section.data.size;
+        if (kernel == NULL)
+            continue;
+        kernel->code_size = section.data.size;
+        DVI_TRY(dvi_kernel_digest(sink, kernel, section.data, err));
     }
     return DEVIMG_OK;
 }

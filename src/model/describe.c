@@ -450,10 +450,13 @@ static enum devimg_status read_kernels(struct describing *d, uint32_t image,
                                        const struct dvi_placed *placed, struct dvi_view bytes,
                                        struct devimg_error *err)
 {
+    enum { DIGESTS_PER_BYTE = 2 };
     struct dvi_kernel_sink sink = { .arena = &d->worker->arena,
                                     .most = d->file->opts.max_kernels,
                                     .so_far = &d->file->decoded,
                                     .text = &d->file->yaml };
+    if (d->file->opts.code_digests != 0)
+        sink.digest_left = (uint64_t)bytes.size * DIGESTS_PER_BYTE;
     const enum devimg_status status = format->kernels(bytes, &sink, err);
     DVI_TRY(take_kernels(d, image, &sink));
     struct dvi_described_image *it = &d->out->images.items[image];

@@ -76,6 +76,12 @@ struct dvi_worker {
 DEVIMG_CHECKED enum devimg_status dvi_records_read(struct devimg_file *file,
                                                    struct devimg_error *err);
 
+/** Set devimg_opts.code_digests of an open file; kernels that were read before have none. */
+static inline void dvi_want_digests(struct devimg_file *file)
+{
+    file->opts.code_digests = 1;
+}
+
 /** How much to look at. */
 enum dvi_depth {
     DVI_HEADERS, /* facts; kernels only where no container lists the entries */

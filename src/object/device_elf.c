@@ -112,6 +112,8 @@ enum devimg_status dvi_device_elf_section(const struct dvi_device_elf *elf, uint
     const uint64_t size = elf->wide ? dvi_peek64(header, 32) : dvi_peek32(header, 20);
     struct dvi_device_section section = { .type = dvi_peek32(header, 4),
                                           .link = dvi_peek32(header, elf->wide ? 40 : 24),
+                                          .addr = elf->wide ? dvi_peek64(header, 16)
+                                                            : dvi_peek32(header, 12),
                                           .info = dvi_peek32(header, elf->wide ? 44 : 28),
                                           .flags = elf->wide ? dvi_peek64(header, 8)
                                                              : dvi_peek32(header, 8),

@@ -26,7 +26,7 @@ struct dvi_device_section {
     struct dvi_view name; /* empty when the file has none for it; cut at 4,096 bytes */
     struct dvi_view data; /* empty for a section without bytes in the file */
     uint32_t type, link, info;
-    uint64_t flags, size; /* `size` also where there are no bytes */
+    uint64_t addr, flags, size; /* `size` also where there are no bytes */
 };
 
 /** A little-endian ELF header; `*type` and `*machine` are e_type and e_machine. */

@@ -395,31 +395,98 @@ static void print_images(const struct dvi_output *out, const struct devimg_file 
                     file);
 }
 
-/* "dg2-g10 mtl-u ... (7)": the first targets of a module, and how many there are. */
-enum { MOST_TARGETS = 4 };
+/* "dg2-g10 mtl-u ... (7)": the first targets, and how many there are. */
+enum { MOST_TARGETS = 4, MOST_NATIVES = 512 };
 
-static void targets_cell(struct dvi_table *table, const struct devimg_file *file,
-                         const struct devimg_module *module, bool all)
+struct target_cell {
+    FILE *file;
+    char *text;
+    size_t size;
+    uint32_t count;
+    bool all; /* not folded */
+};
+
+static void add_target(struct target_cell *cell, const char *target)
 {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *cell = open_memstream(&text, &size);
-    uint32_t count = 0, at = 0;
-    const char *target = NULL;
-    while (cell != NULL && (target = dvi_module_target(file, module, &at)) != NULL)
-        if (all || count++ < MOST_TARGETS)
-            (void)fprintf(cell, "%s%s", ftell(cell) > 0 ? " " : "", target);
-    if (cell != NULL && count > MOST_TARGETS)
-        (void)fprintf(cell, " ... (%" PRIu32 ")", count);
-    const bool written = cell != NULL && fclose(cell) == 0;
-    dvi_cell(table, written ? text : "?");
-    free(text);
+    if (cell->file != NULL && (cell->all || cell->count < MOST_TARGETS))
+        (void)fprintf(cell->file, "%s%s", cell->count > 0 ? " " : "", target);
+    cell->count++;
+}
+
+static void print_cell(struct dvi_table *table, struct target_cell *cell)
+{
+    if (cell->file != NULL && !cell->all && cell->count > MOST_TARGETS)
+        (void)fprintf(cell->file, " ... (%" PRIu32 ")", cell->count);
+    const bool written = cell->file != NULL && fclose(cell->file) == 0;
+    dvi_cell(table, written ? cell->text : "?");
+    free(cell->text);
 }
 
 struct module_data {
     const struct devimg_file *file;
     bool all; /* targets are not folded */
+    bool natives_known;
+    size_t native_count;
+    const struct devimg_image *natives[MOST_NATIVES];
 };
+
+static void targets_cell(struct dvi_table *table, const struct module_data *m,
+                         const struct devimg_module *module)
+{
+    struct target_cell cell = { .all = m->all };
+    uint32_t at = 0;
+    const char *target = NULL;
+    cell.file = open_memstream(&cell.text, &cell.size);
+    while ((target = dvi_module_target(m->file, module, &at)) != NULL)
+        add_target(&cell, target);
+    print_cell(table, &cell);
+}
+
+static bool module_has(const struct module_data *m, const struct devimg_module *module,
+                       const char *target)
+{
+    for (uint32_t i = 0; i < module->image_count; i++) {
+        const struct devimg_image *image = devimg_image_at(m->file, module->images[i]);
+        if (image->target != NULL && strcmp(image->target, target) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* The first image of each target that has native code, once a target. False: too many. */
+static bool list_natives(struct module_data *m, const struct dvi_summary *summary)
+{
+    for (size_t i = 0; i < summary->groups.count; i++) {
+        const struct dvi_group *group = &summary->groups.items[i];
+        bool is_new = group->class == DVI_CLASS_NATIVE && group->first->target != NULL;
+        for (size_t k = 0; is_new && k < m->native_count; k++)
+            is_new = strcmp(m->natives[k]->target, group->first->target) != 0;
+        if (is_new && m->native_count == MOST_NATIVES)
+            return false;
+        if (is_new)
+            m->natives[m->native_count++] = group->first;
+    }
+    return true;
+}
+
+/* Native code that other modules of the kind have, and this one has not. */
+static void lacks_cell(struct dvi_table *table, const struct module_data *m,
+                       const struct devimg_module *module)
+{
+    const struct devimg_image *first =
+        module->image_count > 0 ? devimg_image_at(m->file, module->images[0]) : NULL;
+    struct target_cell cell = { .all = m->all };
+    if (first == NULL || !m->natives_known) {
+        dvi_cell(table, first != NULL ? "?" : NULL);
+        return;
+    }
+    cell.file = open_memstream(&cell.text, &cell.size);
+    for (size_t i = 0; i < m->native_count; i++)
+        if (m->natives[i]->offload == first->offload &&
+            !module_has(m, module, m->natives[i]->target))
+            add_target(&cell, m->natives[i]->target);
+    print_cell(table, &cell);
+}
 
 static void module_rows(struct dvi_table *table, const void *data)
 {
@@ -432,18 +499,22 @@ static void module_rows(struct dvi_table *table, const void *data)
         index_cell(table, module_within(m->file, module->record, i));
         dvi_cell_number(table, module->image_count);
         dvi_cell_number(table, module->name_count);
-        targets_cell(table, m->file, module, m->all);
+        targets_cell(table, m, module);
+        lacks_cell(table, m, module);
         dvi_cell(table, module->unit);
     }
 }
 
-static void print_modules(const struct dvi_output *out, const struct devimg_file *file)
+static void print_modules(const struct dvi_output *out, const struct devimg_file *file,
+                          const struct dvi_summary *summary)
 {
     static const struct dvi_column columns[] = {
         { "MEMBER", DVI_LEFT },   { "MODULE", DVI_RIGHT }, { "IMAGES", DVI_RIGHT },
-        { "KERNELS", DVI_RIGHT }, { "TARGETS", DVI_LEFT }, { "UNIT", DVI_LEFT },
+        { "KERNELS", DVI_RIGHT }, { "TARGETS", DVI_LEFT }, { "LACKS", DVI_LEFT },
+        { "UNIT", DVI_LEFT },
     };
-    const struct module_data data = { file, out->verbose > 0 };
+    struct module_data data = { .file = file, .all = out->verbose > 0 };
+    data.natives_known = list_natives(&data, summary);
     const size_t skipped = dvi_has_members(file) ? 0 : 1;
     dvi_table_print(out, columns + skipped, sizeof columns / sizeof *columns - skipped, module_rows,
                     &data);
@@ -455,7 +526,7 @@ static void list_body(struct dvi_output *out, const struct devimg_file *file,
     if (s->image_count > 0 && view->rows == DVI_LIST_IMAGES)
         print_images(out, file);
     else if (s->image_count > 0 && view->rows == DVI_LIST_MODULES)
-        print_modules(out, file);
+        print_modules(out, file, s);
     else if (s->image_count > 0)
         print_targets(out, s);
     print_special(out, s);

@@ -77,6 +77,12 @@ struct dvi_kernel_view {
 uint64_t dvi_output_kernels(struct dvi_output *out, const struct devimg_file *file,
                             const char *path, const struct dvi_kernel_view *view);
 
+struct dvi_missing_list;
+/** What is missing of a file for targets; `mangled`: names as they stand in the file. */
+void dvi_output_missing(struct dvi_output *out, const struct devimg_file *file, const char *path,
+                        const struct dvi_target_set *targets, const struct dvi_missing_list *list,
+                        bool mangled);
+
 /** The findings [first, first + count) of `report` are those of `file`. */
 void dvi_output_check(struct dvi_output *out, const struct devimg_file *file, const char *path,
                       const struct devimg_report *report, uint32_t first, uint32_t count);

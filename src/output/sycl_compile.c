@@ -10,7 +10,8 @@
 #include "output/text.h"
 #include "sycl/compile.h"
 
-enum { MOST_GROUPS = 60 };
+/* Columns of the table; targets that are counted where all of them fail alike. */
+enum { MOST_GROUPS = 60, MANY = 4 };
 
 /* They stand by unit, then by target. */
 static const struct dvi_cell *cell_of(const struct dvi_compile *c, size_t unit, size_t target)
@@ -50,6 +51,13 @@ static bool passes(const struct dvi_compile *c)
     return c->nothing == NULL && c->failed == 0;
 }
 
+/* Whether the failures are known to be all that the compiler has to say. */
+static bool is_complete(const struct dvi_cell *cell)
+{
+    return cell->state == DVI_CELL_OK || (cell->state == DVI_CELL_FAILED && !cell->is_cut &&
+                                          !cell->failures.cut && !cell->failures.first_only);
+}
+
 /* ---- JSON ---- */
 
 static void diagnostic_json(struct dvi_json *j, const struct dvi_diagnostic *d)
@@ -78,6 +86,7 @@ static void cell_json(struct dvi_json *j, const struct dvi_compile *c, const str
         dvi_json_end(j);
     }
     dvi_json_end(j);
+    dvi_json_bool(j, "complete", is_complete(cell));
     dvi_json_end(j);
 }
 
@@ -205,17 +214,87 @@ static void table(struct dvi_output *out, const struct dvi_compile *c)
 
 /* ---- failures ---- */
 
+/* A row, or its part in another one, is of it. */
+static bool has_rows(const struct dvi_cell *cell)
+{
+    return cell->state != DVI_CELL_OK && cell->gap == NULL && !cell->is_unknown;
+}
+
+static bool same_text(const char *a, const char *b)
+{
+    return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
+static bool same_failures(const struct dvi_cell *a, const struct dvi_cell *b)
+{
+    if (a->failures.list.count != b->failures.list.count)
+        return false;
+    for (size_t i = 0; i < a->failures.list.count; i++) {
+        const struct dvi_diagnostic *x = &a->failures.list.items[i];
+        const struct dvi_diagnostic *y = &b->failures.list.items[i];
+        if (!same_text(x->kernel, y->kernel) || !same_text(x->message, y->message) ||
+            x->sub_group_size != y->sub_group_size)
+            return false;
+    }
+    return true;
+}
+
+struct rows {
+    const struct dvi_compile *c;
+    struct dvi_arena arena;
+    bool fold;
+    const char **targets; /* a cell: whose rows it has, joined; NULL: no row begins here */
+};
+
+/* The cells of one unit, up to `end`: those that fail in the same way share their rows. */
+static bool join_unit(struct rows *r, size_t start, size_t end)
+{
+    const struct dvi_compile *c = r->c;
+    size_t failing = 0;
+    for (size_t i = start; i < end; i++) {
+        const struct dvi_cell *cell = &c->cells.items[i];
+        const char *name = c->list.items[cell->target].name;
+        size_t first = start;
+        if (!has_rows(cell))
+            continue;
+        while (first < i && (!r->fold || r->targets[first] == NULL ||
+                             !same_failures(&c->cells.items[first], cell)))
+            first++;
+        failing += first == start;
+        r->targets[first] =
+            first == i ? name : dvi_arena_format(&r->arena, "%s,%s", r->targets[first], name);
+        if (r->targets[first] == NULL)
+            return false;
+    }
+    if (failing < MANY || failing < end - start)
+        return true;
+    r->targets[start] = dvi_arena_format(&r->arena, "all %zu", failing);
+    return r->targets[start] != NULL;
+}
+
+static bool join_targets(struct rows *r)
+{
+    const struct dvi_compile *c = r->c;
+    r->targets = dvi_arena_array(&r->arena, c->cells.count + 1, sizeof *r->targets);
+    for (size_t i = 0, end = 0; i < c->cells.count && r->targets != NULL; i = end) {
+        while (end < c->cells.count && c->cells.items[end].unit == c->cells.items[i].unit)
+            end++;
+        if (!join_unit(r, i, end))
+            return false;
+    }
+    return r->targets != NULL;
+}
+
 static void failure_rows(struct dvi_table *table, const void *data)
 {
-    const struct dvi_compile *c = data;
+    const struct rows *r = data;
+    const struct dvi_compile *c = r->c;
     for (size_t i = 0; i < c->cells.count; i++) {
         const struct dvi_cell *cell = &c->cells.items[i];
-        if (cell->gap != NULL || cell->is_unknown)
-            continue;
-        for (size_t k = 0; k < cell->failures.list.count; k++) {
+        for (size_t k = 0; k < cell->failures.list.count && r->targets[i] != NULL; k++) {
             const struct dvi_diagnostic *d = &cell->failures.list.items[k];
             dvi_cell(table, c->units.items[cell->unit].label);
-            dvi_cell(table, c->list.items[cell->target].name);
+            dvi_cell(table, r->targets[i]);
             dvi_cell(table, d->kernel);
             dvi_cell_number(table, d->sub_group_size);
             dvi_cell(table, d->message);
@@ -223,14 +302,48 @@ static void failure_rows(struct dvi_table *table, const void *data)
     }
 }
 
-static bool has_rows(const struct dvi_compile *c)
+static void print_failures(struct dvi_output *out, const struct dvi_compile *c)
 {
+    static const struct dvi_column columns[] = {
+        { "UNIT", DVI_LEFT },  { "TARGET", DVI_LEFT },  { "KERNEL", DVI_LEFT },
+        { "SIZE", DVI_RIGHT }, { "MESSAGE", DVI_LEFT },
+    };
+    struct rows r = { .c = c, .fold = out->verbose == 0 };
+    bool any = false;
+    for (size_t i = 0; i < c->cells.count; i++)
+        any = any || has_rows(&c->cells.items[i]);
+    if (any && !join_targets(&r)) {
+        dvi_output_memory(out);
+    } else if (any) {
+        putc('\n', out->file);
+        dvi_table_print(out, columns, sizeof columns / sizeof *columns, failure_rows, &r);
+    }
+    dvi_arena_free(&r.arena);
+}
+
+/* What the rows leave open. */
+static void print_incomplete(const struct dvi_output *out, const struct dvi_compile *c)
+{
+    bool first_only = false;
     for (size_t i = 0; i < c->cells.count; i++) {
         const struct dvi_cell *cell = &c->cells.items[i];
-        if (cell->state != DVI_CELL_OK && cell->gap == NULL && !cell->is_unknown)
-            return true;
+        if (!has_rows(cell))
+            continue;
+        first_only = first_only || cell->failures.first_only;
+        if (!cell->is_cut && !cell->failures.cut)
+            continue;
+        fputs("note: ", out->file);
+        dvi_escape(out->file, c->units.items[cell->unit].label);
+        fprintf(out->file,
+                " for %s has more errors than these: ", c->list.items[cell->target].name);
+        fputs(cell->is_cut ? "the compiler printed more than is kept\n"
+                           : "-v shows all that the compiler printed\n",
+              out->file);
     }
-    return false;
+    if (first_only)
+        fputs("note: ocloc ends at the first kernel that it refuses, so others of that unit may be "
+              "refused as well: devimg sycl lint finds the size of each\n",
+              out->file);
 }
 
 /* Targets that their compiler does not know, whatever the unit: once. */
@@ -307,17 +420,22 @@ static void first_line(const struct dvi_output *out, const struct dvi_compile *c
         putc('\n', out->file);
         return;
     }
-    const size_t count = c->cells.count, ran = count_run(c);
+    const size_t count = c->cells.count, ran = count_run(c), told = passes(c) ? c->ok : c->failed;
+    const bool one = told == 1 || count == 1;
     dvi_style_on(out, passes(c) ? DVI_GREEN : DVI_RED);
     fputs(passes(c) ? "pass" : "FAIL", out->file);
     dvi_style_off(out);
-    fprintf(out->file, ": %zu of ", passes(c) ? c->ok : c->failed);
+    fprintf(out->file, ": %zu of ", told);
     dvi_print_count(out->file, count, "compile");
-    fputs(passes(c) ? " succeed (" : " fail (", out->file);
+    fprintf(out->file, " %s%s", passes(c) ? "succeed" : "fail", one ? "s" : "");
+    if (passes(c) && c->gaps > 0)
+        fprintf(out->file, ", %zu %s", c->gaps,
+                c->gaps == 1 ? "is a declared gap" : "are declared gaps");
+    fputs(" (", out->file);
     dvi_print_count(out->file, c->units.count, "unit");
     fputs(", ", out->file);
     dvi_print_count(out->file, c->list.count, "target");
-    if (c->gaps > 0) {
+    if (!passes(c) && c->gaps > 0) {
         fputs(", ", out->file);
         dvi_print_count(out->file, c->gaps, "declared gap");
     }
@@ -326,18 +444,12 @@ static void first_line(const struct dvi_output *out, const struct dvi_compile *c
 
 static void text(struct dvi_output *out, const struct dvi_compile *c)
 {
-    static const struct dvi_column columns[] = {
-        { "UNIT", DVI_LEFT },  { "TARGET", DVI_LEFT },  { "KERNEL", DVI_LEFT },
-        { "SIZE", DVI_RIGHT }, { "MESSAGE", DVI_LEFT },
-    };
     first_line(out, c);
     if (out->quiet || c->nothing != NULL)
         return;
     table(out, c);
-    if (has_rows(c)) {
-        putc('\n', out->file);
-        dvi_table_print(out, columns, sizeof columns / sizeof *columns, failure_rows, c);
-    }
+    print_failures(out, c);
+    print_incomplete(out, c);
     print_unknown(out, c);
     print_gaps(out, c);
     print_logs(out, c);

@@ -206,26 +206,31 @@ static void put_word(FILE *file, const char *word)
  * A compiler writes its rule from the folder that it runs in, and Ninja reads it from another one:
  * files without a leading '/' get the folder. What stands behind "\ " belongs to the name before.
  */
-static void put_rule_mend(FILE *file, const char *folder, const char *deps, struct dvi_arena *arena)
+static enum devimg_status put_rule_mend(FILE *file, const char *folder, const char *deps,
+                                        struct dvi_arena *arena, struct devimg_error *err)
 {
     const size_t size = strlen(folder);
-    char *name = dvi_arena_array(arena, 4 * size + 1, 1), *end = name;
-    for (size_t i = 0; i < size && name != NULL; i++) {
-        if (folder[i] == ' ') /* as make has it, and both again for sed */
+    char *name = dvi_arena_array(arena, 3 * size + 1, 1), *end = name;
+    if (name == NULL)
+        return dvi_fail_memory(err, "ninja");
+    for (size_t i = 0; i < size; i++) { /* as make has it, and that for sed */
+        if (folder[i] == ' ' || folder[i] == '#')
             *end++ = '\\', *end++ = '\\';
+        else if (folder[i] == '$')
+            *end++ = '$';
         else if (strchr("\\&,", folder[i]) != NULL)
             *end++ = '\\';
         *end++ = folder[i];
     }
-    const char *script =
-        name != NULL
-            ? dvi_arena_format(arena,
-                               "s/\\\\ /\\x01/g;s,( )([^/ \\\\]),\\1%s/\\2,g;s/\\x01/\\\\ /g", name)
-            : NULL;
+    const char *script = dvi_arena_format(
+        arena, "s/\\\\ /\\x01/g;s,( )([^/ :\\\\]),\\1%s/\\2,g;s/\\x01/\\\\ /g", name);
+    if (script == NULL)
+        return dvi_fail_memory(err, "ninja");
     fputs(" && sed -E -i ", file);
-    put_word(file, script != NULL ? script : "");
+    put_word(file, script);
     putc(' ', file);
     put_word(file, deps);
+    return DEVIMG_OK;
 }
 
 static bool has_line_end(const struct dvi_sycl_words *words)
@@ -270,7 +275,8 @@ static enum devimg_status put_edge(FILE *file, const struct ninja *n, size_t ind
     if (deps == NULL)
         return dvi_fail_memory(err, "ninja");
     enum devimg_status st = dvi_compile_words(c, cell, out, deps, arena, &words, err);
-    if (st == DEVIMG_OK && (has_line_end(&words) || strchr(unit->label, '\n') != NULL))
+    if (st == DEVIMG_OK && (has_line_end(&words) || strchr(unit->path, '\n') != NULL ||
+                            strchr(unit->folder, '\n') != NULL || strchr(out, '\n') != NULL))
         st = dvi_fail_plain(err, DEVIMG_UNSUPPORTED, unit->label,
                             "a word of its command has a line end, which a Ninja file cannot hold");
     if (st == DEVIMG_OK) {
@@ -295,7 +301,7 @@ static enum devimg_status put_edge(FILE *file, const struct ninja *n, size_t ind
             put_word(file, words.list.items[i]);
         }
         if (unit->compiler->reads(unit) == DVI_READS_DEPFILE)
-            put_rule_mend(file, unit->folder, deps, arena);
+            st = st == DEVIMG_OK ? put_rule_mend(file, unit->folder, deps, arena, err) : st;
         fputs("\n  description = [", file);
         fprintf(file, "%s] ", target);
         put_path(file, unit->label);

@@ -4,7 +4,7 @@
  *
  * In its text, $P is the prefix of macros, $N the namespace, $T the targets, $S the sizes ("16, 32"),
  * $L the same without blanks, $C the condition on `size`, $D that on `Size`, $M that on a macro's N,
- * $R which targets refuse the sizes that only some accept, $A the anchor.
+ * $R a check of each size that only some accept, with the targets that refuse it, $A the anchor.
  *
  * Sources of what compilers do: DPC++ defines SYCL_LANGUAGE_VERSION itself, in the host pass as well,
  * and evaluates the attribute's argument in both (measured: intel/llvm 2026.2); AdaptiveCpp defines
@@ -90,8 +90,9 @@ static const char rest[] =
     "\n"
     "/** Compiles only for a size that every target accepts. */\n"
     "template <unsigned long long Size> struct checked_sub_group_size {\n"
+    "$R"
     "    static_assert($D,\n" /* with numbers: `devimg sycl lint` reads it too */
-    "                  \"sub-group size: $S only$R\");\n"
+    "                  \"sub-group size: $S only\");\n"
     "    static constexpr unsigned value = static_cast<unsigned>(Size);\n"
     "    static constexpr unsigned alignment = 1; /* none: see $P_SUB_GROUP_SIZE */\n"
     "};\n"
@@ -206,9 +207,13 @@ static void condition(FILE *file, uint32_t sizes, const char *name)
 
 static void refusals(FILE *file, const struct dvi_sycl_header *h)
 {
+    char sizes[DVI_SIZES_ROOM];
     for (size_t i = 0; i < h->refused_sizes.count; i++)
-        fprintf(file, "; sub-group size %" PRIu32 ": refused by %s", h->refused_sizes.items[i].size,
-                h->refused_sizes.items[i].targets);
+        fprintf(file,
+                "    static_assert(Size != %" PRIu32 ",\n"
+                "                  \"sub-group size %" PRIu32 ": refused by %s; %s only\");\n",
+                h->refused_sizes.items[i].size, h->refused_sizes.items[i].size,
+                h->refused_sizes.items[i].targets, dvi_sizes_text(h->sizes.allowed, ", ", sizes));
 }
 
 /* The names, in lines of a comment. */

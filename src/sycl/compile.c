@@ -230,21 +230,38 @@ static enum devimg_status say(struct dvi_cell *cell, const char *message, struct
     return DEVIMG_OK;
 }
 
-/* ocloc does not say what to do about a name that it does not know. */
+/* One message in place of all others. */
+static enum devimg_status say_alone(struct dvi_cell *cell, const char *message,
+                                    struct devimg_error *err)
+{
+    cell->failures.list.count = 0;
+    cell->failures.first_only = cell->failures.cut = false;
+    return say(cell, message, err);
+}
+
+/* ocloc does not say what to do about a name that it does not know, nor does a clang++ that is not
+ * DPC++ say that it is none. */
 static enum devimg_status name_remedy(const struct dvi_compile *c, struct dvi_cell *cell,
                                       struct dvi_arena *arena, struct devimg_error *err)
 {
     for (size_t i = 0; i < cell->failures.list.count; i++) {
-        struct dvi_diagnostic *d = &cell->failures.list.items[i];
-        if (strstr(d->message, "Cannot get HW Info for device") == NULL)
+        const char *message = cell->failures.list.items[i].message;
+        if (strstr(message, "unknown argument: '-fno-sycl-rdc'") != NULL)
+            return say_alone(cell,
+                             dvi_arena_format(arena,
+                                              "%s is not DPC++ (%s): name icpx, or the clang++ of "
+                                              "intel/llvm, with --icpx",
+                                              program_of(c, cell)->path, message),
+                             err);
+        if (strstr(message, "Cannot get HW Info for device") == NULL)
             continue;
         cell->is_unknown = true;
-        d->message = dvi_arena_format(arena,
-                                      "this ocloc does not know %s: use a newer one, or "
-                                      "--narrow-to-ocloc to leave it out",
-                                      c->list.items[cell->target].name);
-        if (d->message == NULL)
-            return fail_memory(err);
+        return say_alone(cell,
+                         dvi_arena_format(arena,
+                                          "this ocloc does not know %s: use a newer one, or "
+                                          "--narrow-to-ocloc to leave it out",
+                                          c->list.items[cell->target].name),
+                         err);
     }
     return DEVIMG_OK;
 }
@@ -343,6 +360,12 @@ static enum devimg_status keep(struct runner *r, struct attempt *a, const struct
     return st;
 }
 
+/* Whether the result is all that the compiler said: a launcher that fails may have started none. */
+static bool is_of_compiler(const struct dvi_compile *c, const struct dvi_ran *ran)
+{
+    return !ran->cut && (ran->exit_code == 0 || c->asked->launcher_count == 0);
+}
+
 /* What a compiler left is judged, and kept. */
 static enum devimg_status take_end(struct runner *r, struct attempt *a, struct dvi_arena *arena,
                                    struct devimg_error *err)
@@ -351,6 +374,7 @@ static enum devimg_status take_end(struct runner *r, struct attempt *a, struct d
     struct dvi_cached result = { .exit_code = a->ran.exit_code,
                                  .milliseconds = cell->milliseconds };
     result.log = log_of(&a->ran, &a->scratch, &result.log_size);
+    cell->is_cut = a->ran.cut;
     const char *why = no_verdict(a, r->compile->asked->seconds, arena);
     if (result.log == NULL || why == NULL)
         return fail_memory(err);
@@ -361,9 +385,7 @@ static enum devimg_status take_end(struct runner *r, struct attempt *a, struct d
         return say(cell, why, err);
     }
     DVI_TRY(judge(r->compile, cell, &result, arena, err));
-    /* a launcher that fails may have started no compiler */
-    const bool is_answer = result.exit_code == 0 || r->compile->asked->launcher_count == 0;
-    return is_answer && !a->ran.cut ? keep(r, a, &result, err) : DEVIMG_OK;
+    return is_of_compiler(r->compile, &a->ran) ? keep(r, a, &result, err) : DEVIMG_OK;
 }
 
 static enum devimg_status run_words(struct runner *r, struct attempt *a, struct dvi_arena *arena,

@@ -64,6 +64,7 @@ struct dvi_cell {
     enum dvi_cell_state state;
     bool cached;     /* nothing was run */
     bool is_unknown; /* failed, as its compiler does not know the target */
+    bool is_cut;     /* its compiler printed more than was kept */
     const char *gap; /* the policy's reason why it need not compile; NULL: it must */
     int exit_code;   /* -1: it did not end by itself */
     uint64_t milliseconds;

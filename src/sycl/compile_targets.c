@@ -83,6 +83,16 @@ static enum devimg_status gather_lists(struct dvi_compile *c, const char ***list
     return DEVIMG_OK;
 }
 
+/* Names of Intel first, as in the default; each in the order in which they were given. */
+static void put_cuda_last(struct dvi_compile *c, size_t cuda)
+{
+    for (size_t moved = 0; moved < cuda; moved++) {
+        const struct dvi_compile_target first = c->list.items[0];
+        memmove(c->list.items, c->list.items + 1, (c->list.count - 1) * sizeof *c->list.items);
+        c->list.items[c->list.count - 1] = first;
+    }
+}
+
 /* The words of icpx for one target: those of a build for that target, native and stored raw. */
 static enum devimg_status make_flags(struct dvi_compile_target *target, struct devimg_error *err)
 {
@@ -154,16 +164,12 @@ enum devimg_status dvi_compile_read_targets(struct dvi_compile *compile, struct 
     else if (read->refused && (read->unknown.count > 0 || read->unmeasured.count > 0))
         return DEVIMG_OK;
     compile->targets.refused = false;
-    for (size_t i = 0; i < compile->targets.warnings.count; i++)
+    for (size_t i = 0; i < compile->targets.warnings.count; i++) /* also what is left out */
         DVI_TRY(dvi_compile_warn(compile, compile->targets.warnings.items[i], err));
-    for (size_t i = 0; i < compile->targets.dropped.count; i++)
-        DVI_TRY(dvi_compile_warn(compile,
-                                 dvi_arena_format(&compile->arena,
-                                                  "%s is left out: ocloc does not know it",
-                                                  compile->targets.dropped.items[i]),
-                                 err));
+    const size_t cuda = compile->list.count;
     for (size_t i = 0; i < compile->targets.list.count; i++)
         DVI_TRY(add_target(compile, compile->targets.list.items[i].row->name, false, err));
+    put_cuda_last(compile, cuda);
     for (size_t i = 0; i < compile->list.count; i++)
         if (!compile->list.items[i].cuda)
             DVI_TRY(make_flags(&compile->list.items[i], err));

@@ -24,6 +24,8 @@ struct reader {
     const char *folder; /* of the build */
     size_t foreign;     /* lines with -fsycl of a compiler that nobody knows */
     const char *foreign_name;
+    size_t wrapped; /* lines that start a compiler in the words of a shell */
+    const char *wrapped_name;
 };
 
 static enum devimg_status fail_memory(struct devimg_error *err)
@@ -76,17 +78,29 @@ static bool same_unit(const struct dvi_unit *a, const struct dvi_unit *b)
     return true;
 }
 
+static bool has_label(const struct dvi_compile *c, const char *label)
+{
+    for (size_t i = 0; i < c->units.count; i++)
+        if (strcmp(c->units.items[i].label, label) == 0)
+            return true;
+    return false;
+}
+
 /* A source that is compiled in several ways is several units: "a.cpp", "a.cpp (2)". */
 static const char *label_of(struct reader *r, const struct dvi_unit *unit)
 {
     struct dvi_compile *c = r->out;
     const size_t here = strlen(r->here);
     const bool inside = strncmp(unit->path, r->here, here) == 0 && unit->path[here] == '/';
-    const char *label = inside ? unit->path + here + 1 : unit->path;
+    const char *name = inside ? unit->path + here + 1 : unit->path, *label = name;
     size_t same = 1;
     for (size_t i = 0; i < c->units.count; i++)
         same += strcmp(c->units.items[i].path, unit->path) == 0;
-    return same == 1 ? label : dvi_arena_format(&c->arena, "%s (%zu)", label, same);
+    if (same > 1)
+        label = dvi_arena_format(&c->arena, "%s (%zu)", name, same);
+    while (label != NULL && has_label(c, label)) /* a file may be called so */
+        label = dvi_arena_format(&c->arena, "%s (%zu)", name, ++same);
+    return label;
 }
 
 static enum devimg_status add_unit(struct reader *r, struct dvi_unit unit, struct devimg_error *err)
@@ -175,6 +189,57 @@ static void one_command(const char *const **words, size_t *count, const char **f
     *count = end;
 }
 
+/* "sh -c 'ocloc compile -file a.cl > log'": the words of a shell are not read, only looked through.
+ * The first program in them that compiles device code; NULL: there is none. */
+static enum devimg_status find_wrapped(const char *const *words, size_t count,
+                                       struct dvi_arena *arena, const char **name,
+                                       struct devimg_error *err)
+{
+    static const char *const shells[] = { "sh", "bash", "dash", "ksh", "zsh", NULL };
+    *name = NULL;
+    for (size_t i = 0; i + 2 < count && i < MOST_BEFORE; i++) {
+        if (!dvi_matches_any(shells, dvi_base_name(words[i])) || words[i + 1][0] != '-')
+            continue;
+        struct dvi_sycl_words inner = { 0 };
+        const char *text = words[i + 2], *source = NULL;
+        char *room = dvi_arena_array(arena, strlen(text) + 2, 1);
+        bool open_quote = false;
+        size_t at = 0;
+        enum devimg_status st = room != NULL ? DEVIMG_OK : fail_memory(err);
+        while (st == DEVIMG_OK && dvi_next_shell_word(&text, room, &open_quote)) {
+            const char *copy = dvi_arena_copy(arena, room);
+            st = copy != NULL ? dvi_words_add(&inner, copy, err) : fail_memory(err);
+        }
+        for (size_t k = 0; k < inner.list.count && st == DEVIMG_OK && *name == NULL; k++)
+            if (compiler_of(inner.list.items + k, inner.list.count - k, NULL, &at, &source) != NULL)
+                *name = inner.list.items[k + at];
+        DVI_LIST_FREE(&inner.list);
+        return st;
+    }
+    return DEVIMG_OK;
+}
+
+/* A line of no compiler that is known: of another one of SYCL, or of a shell that starts one. */
+static enum devimg_status take_other(struct reader *r, const char *const *words, size_t count,
+                                     struct devimg_error *err)
+{
+    struct dvi_arena *arena = &r->out->arena;
+    if (says_sycl(words, count)) {
+        if (r->foreign++ == 0)
+            r->foreign_name = dvi_arena_copy(arena, words[0]);
+        return r->foreign_name != NULL ? DEVIMG_OK : fail_memory(err);
+    }
+    struct dvi_arena scratch = { 0 };
+    const char *name = NULL;
+    enum devimg_status st = find_wrapped(words, count, &scratch, &name, err);
+    if (st == DEVIMG_OK && name != NULL && r->wrapped++ == 0) {
+        r->wrapped_name = dvi_arena_copy(arena, name);
+        st = r->wrapped_name != NULL ? DEVIMG_OK : fail_memory(err);
+    }
+    dvi_arena_free(&scratch);
+    return st;
+}
+
 static enum devimg_status take_line(void *context, const struct dvi_compile_line *line,
                                     enum devimg_status status, struct devimg_error *err)
 {
@@ -186,12 +251,8 @@ static enum devimg_status take_line(void *context, const struct dvi_compile_line
         return status;
     one_command(&words, &count, &folder);
     const struct dvi_compiler *compiler = compiler_of(words, count, line->file, &at, &source);
-    if (compiler == NULL) {
-        if (!says_sycl(words, count) || r->foreign++ > 0)
-            return DEVIMG_OK;
-        r->foreign_name = dvi_arena_copy(&r->out->arena, words[0]);
-        return r->foreign_name != NULL ? DEVIMG_OK : fail_memory(err);
-    }
+    if (compiler == NULL)
+        return take_other(r, words, count, err);
     const char *base =
         line->folder != NULL ? dvi_path_in(r->here, line->folder, &r->out->arena) : r->folder;
     if (base == NULL)
@@ -319,6 +380,15 @@ enum devimg_status dvi_compile_read_units(struct dvi_compile *compile, struct de
                                                   "%zu lines with -fsycl are of a compiler that is "
                                                   "not known, and left out: %s",
                                                   r.foreign, r.foreign_name),
+                                 err));
+    if (r.wrapped > 0)
+        DVI_TRY(dvi_compile_warn(compile,
+                                 dvi_arena_format(&compile->arena,
+                                                  "%zu line%s %s inside the words of a shell "
+                                                  "(sh -c), and %s left out: name the source, or "
+                                                  "call the compiler without a shell",
+                                                  r.wrapped, r.wrapped == 1 ? " starts" : "s start",
+                                                  r.wrapped_name, r.wrapped == 1 ? "is" : "are"),
                                  err));
     if (compile->units.count == 0)
         compile->nothing = asked->only_count > 0 ? "no unit has a name that --only names"

@@ -11,6 +11,8 @@
  *   nvcc fatal   : ...           Error: Cannot get HW Info for device lnl-m.
  *                                Command was: ocloc compile ...    behind every failure of ocloc
  *
+ * IGC ends at the first kernel that it refuses for its size, and names no other.
+ *
  * Sources: measured with ocloc 22.43, clang 19, nvcc 13; docs/requirements.md S1-28 for the second.
  */
 #include "sycl/diagnostics.h"
@@ -29,6 +31,7 @@ struct reader {
     const char *first;   /* line of the log that says something */
     const char *trailer; /* an error that only says that there were some */
     bool may_name;       /* the next line may name the kernel of the last message */
+    bool of_igc;         /* it names a kernel */
 };
 
 /* Behind "error:", "ptxas error   :", "nvcc fatal   :" of a line; NULL: it is no error. `*before`:
@@ -139,8 +142,10 @@ static enum devimg_status add(struct reader *r, const char *kernel, const char *
         return dvi_fail_memory(err, "diagnostics");
     drop_repeated(r->out);
     r->may_name = r->out->list.count < DVI_MOST_DIAGNOSTICS;
-    if (!r->may_name)
+    if (!r->may_name) {
+        r->out->cut = true;
         return DEVIMG_OK;
+    }
     struct dvi_diagnostic *added = DVI_ADD(&r->out->list);
     if (added == NULL)
         return dvi_fail_memory(err, "diagnostics");
@@ -154,6 +159,7 @@ static enum devimg_status name_last(struct reader *r, const char *text, struct d
     const size_t count = r->out->list.count;
     if (!r->may_name || count == 0 || r->out->list.items[count - 1].kernel != NULL)
         return DEVIMG_OK;
+    r->of_igc = true;
     return quoted(r, text, &r->out->list.items[count - 1].kernel, NULL, err);
 }
 
@@ -181,6 +187,7 @@ static enum devimg_status take_line(struct reader *r, const char *line, struct d
     }
     const size_t place = place_size(line, before);
     if (starts_with(message, in_kernel)) {
+        r->of_igc = true;
         DVI_TRY(quoted(r, message + sizeof in_kernel - 1, &kernel, &message, err));
         message += strspn(message, ": ");
     } else if (starts_with(message, entry)) {
@@ -202,6 +209,7 @@ static enum devimg_status read_lines(struct reader *r, const char *log, struct d
         DVI_TRY(take_line(r, text, err));
     }
     drop_repeated(r->out);
+    r->out->first_only = r->of_igc && r->out->list.count == 1;
     const char *other = r->trailer != NULL ? r->trailer : r->first;
     return r->out->list.count > 0 || other == NULL
                ? DEVIMG_OK

@@ -13,6 +13,8 @@ struct dvi_diagnostic {
 
 struct dvi_diagnostics {
     DVI_LIST(struct dvi_diagnostic) list;
+    bool first_only; /* IGC refuses one kernel, and ends there: others may be like it */
+    bool cut;        /* there are more than DVI_MOST_DIAGNOSTICS */
 };
 
 enum { DVI_MOST_DIAGNOSTICS = 64 };

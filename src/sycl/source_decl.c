@@ -79,7 +79,7 @@ const char *dvi_scanner_text(struct dvi_scanner *s, const struct dvi_lexer *lexe
     return text;
 }
 
-static const char *spelled(struct dvi_scanner *s, const struct dvi_spelling *from)
+const char *dvi_scanner_spelled(struct dvi_scanner *s, const struct dvi_spelling *from)
 {
     const char *text = dvi_spelled(from, &s->out->arena);
     if (text == NULL)
@@ -87,16 +87,29 @@ static const char *spelled(struct dvi_scanner *s, const struct dvi_spelling *fro
     return text;
 }
 
-void dvi_scanner_constant(struct dvi_scanner *s, enum dvi_constant_kind kind, const char *name,
-                          const char *text, const struct dvi_lexeme *token, bool around)
+const char *const *dvi_scanner_list(struct dvi_scanner *s, const char *const *items, uint32_t count)
+{
+    const char **own = dvi_arena_array(&s->out->arena, count + 1U, sizeof *own);
+    if (own == NULL || s->status != DEVIMG_OK) {
+        dvi_scanner_fail(s, DEVIMG_NOMEM, "");
+        return NULL;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        own[i] = items[i];
+    return own;
+}
+
+struct dvi_constant *dvi_scanner_constant(struct dvi_scanner *s, enum dvi_constant_kind kind,
+                                          const char *name, const char *text,
+                                          const struct dvi_lexeme *token, bool around)
 {
     if (name == NULL || text == NULL)
-        return;
+        return NULL;
     const bool many = s->out->constants.count >= DVI_SOURCE_MOST_ITEMS;
     struct dvi_constant *c = many ? NULL : DVI_ADD(&s->out->constants);
     if (c == NULL) {
         dvi_scanner_fail(s, many ? DEVIMG_LIMIT : DEVIMG_NOMEM, "more than 500000 constants");
-        return;
+        return NULL;
     }
     *c = (struct dvi_constant){
         .kind = kind,
@@ -109,6 +122,7 @@ void dvi_scanner_constant(struct dvi_scanner *s, enum dvi_constant_kind kind, co
         .line = token->line,
         .column = token->column,
     };
+    return c;
 }
 
 /* ---- templates ---- */
@@ -116,16 +130,18 @@ void dvi_scanner_constant(struct dvi_scanner *s, enum dvi_constant_kind kind, co
 /* Takes the names between "<" and ">", the scanner standing on the "<", and opens their scope. */
 static void take_params(struct dvi_scanner *s, bool is_lambda)
 {
-    const char *names[MOST_PARAMS];
+    const char *names[MOST_PARAMS], *defaults[MOST_PARAMS];
     struct dvi_lexeme last = { .kind = DVI_LEX_END };
+    struct dvi_spelling value = { .size = 0 }; /* by default */
     unsigned angles = 1, parens = 0, count = 0;
-    bool in_default = false;
+    bool in_default = false, any = false;
     while (angles > 0 && dvi_scanner_next(s) && !ends(&s->token)) {
         const struct dvi_lexeme *t = &s->token;
         const bool outer = angles == 1 && parens == 0;
         if (t->kind == DVI_LEX_NAME) {
             const struct dvi_source_word *user = NULL;
             const enum dvi_word_id id = dvi_word_of(s->words, &s->lexer, t, &user);
+            dvi_scanner_saw(s, user);
             if (id >= DVI_WORD_REQD)
                 dvi_scan_size(s, id, user);
             if (outer && !in_default)
@@ -141,29 +157,32 @@ static void take_params(struct dvi_scanner *s, bool is_lambda)
         } else if (parens == 0 && dvi_lex_mark(t, '>')) {
             angles--;
         }
-        in_default = in_default || (outer && dvi_lex_mark(t, '='));
         const bool closes = outer && (dvi_lex_mark(t, ',') || angles == 0);
-        if (closes && last.kind == DVI_LEX_NAME && count < MOST_PARAMS)
-            names[count++] = dvi_scanner_text(s, &s->lexer, &last);
+        any = any || !closes;
+        if (in_default && !closes)
+            dvi_spell(&value, &s->lexer, t);
+        in_default = in_default || (outer && dvi_lex_mark(t, '='));
+        if (closes && any && count < MOST_PARAMS) {
+            names[count] = last.kind == DVI_LEX_NAME ? dvi_scanner_text(s, &s->lexer, &last) : "";
+            defaults[count++] = value.size > 0 ? dvi_scanner_spelled(s, &value) : NULL;
+        }
         if (closes) {
             last.kind = DVI_LEX_END;
-            in_default = false;
+            in_default = any = false;
+            value = (struct dvi_spelling){ .size = 0 };
         }
         s->before_that = s->before;
         s->before = s->token;
     }
-    const char **params = dvi_arena_array(&s->out->arena, count + 1U, sizeof *params);
-    if (params == NULL || s->status != DEVIMG_OK) {
-        dvi_scanner_fail(s, DEVIMG_NOMEM, "");
-        return;
-    }
-    for (unsigned i = 0; i < count; i++)
-        params[i] = names[i];
-    dvi_scanner_enter(s, DVI_SCOPE_TEMPLATE, NULL, NULL);
+    const char *const *params = dvi_scanner_list(s, names, count);
+    const char *const *values = dvi_scanner_list(s, defaults, count);
+    if (s->status == DEVIMG_OK)
+        dvi_scanner_enter(s, DVI_SCOPE_TEMPLATE, NULL, NULL);
     if (s->status != DEVIMG_OK)
         return;
     struct dvi_scope *scope = &s->out->scopes.items[s->scope];
     scope->params = params;
+    scope->defaults = values;
     scope->param_count = count;
     scope->is_lambda = is_lambda;
 }
@@ -192,187 +211,6 @@ void dvi_scan_lambda_params(struct dvi_scanner *s)
     take_params(s, true);
 }
 
-/* ---- classes, namespaces ---- */
-
-static bool is_capital(struct dvi_view text)
-{
-    for (size_t i = 0; i < text.size; i++)
-        if (text.data[i] >= 'a' && text.data[i] <= 'z')
-            return false;
-    return text.size > 1;
-}
-
-/* Behind the ')' that closes what `l` is in. */
-static bool skip_parens(struct dvi_lexer *l)
-{
-    struct dvi_lexeme t;
-    unsigned depth = 1;
-    for (unsigned i = 0; i < MOST_INITIALIZER && depth > 0; i++) {
-        dvi_lex(l, &t);
-        if (ends(&t))
-            return false;
-        depth += dvi_lex_mark(&t, '(');
-        depth -= dvi_lex_mark(&t, ')');
-    }
-    return depth == 0;
-}
-
-/* True where "(" may follow the name before that of a class: alignas(16), EXPORT(x). */
-static bool takes_parens(const struct dvi_lexer *l, const struct dvi_lexeme *name)
-{
-    char room[DVI_LEX_ROOM];
-    if (name->kind != DVI_LEX_NAME)
-        return false;
-    return dvi_lex_is(l, name, "alignas") || dvi_lex_is(l, name, "__attribute__") ||
-           dvi_lex_is(l, name, "__declspec") || is_capital(dvi_lex_text(l, name, room));
-}
-
-/* What a class is called, as a path: the last name before '{', ':' or '<'. */
-struct class_name {
-    struct dvi_spelling path;
-    struct dvi_lexeme last;
-    bool found;
-};
-
-static void find_class_name(const struct dvi_scanner *s, struct class_name *out)
-{
-    struct dvi_lexer l = s->lexer;
-    struct dvi_lexeme t, before = { .kind = DVI_LEX_END };
-    unsigned angles = 0, brackets = 0;
-    for (unsigned i = 0; i < MOST_SPECIFIERS; i++, before = t) {
-        dvi_lex(&l, &t);
-        if (ends(&t))
-            return;
-        if (dvi_lex_mark(&t, '[') || dvi_lex_mark(&t, ']')) {
-            brackets += dvi_lex_mark(&t, '[') ? 1U : brackets > 0 ? -1U : 0U;
-        } else if (brackets > 0) {
-            continue;
-        } else if (dvi_lex_mark(&t, '<')) {
-            angles++;
-        } else if (dvi_lex_mark(&t, '>')) {
-            if (angles-- == 0)
-                return;
-        } else if (angles > 0) {
-            continue;
-        } else if (dvi_lex_mark(&t, '{') || dvi_lex_mark(&t, ':')) {
-            out->found = true;
-            return;
-        } else if (dvi_lex_mark(&t, '(')) {
-            if (!takes_parens(&l, &before) || !skip_parens(&l))
-                return;
-        } else if (dvi_lex_mark(&t, DVI_LEX_SCOPE)) {
-            dvi_spell(&out->path, &l, &t);
-        } else if (t.kind != DVI_LEX_NAME) {
-            return;
-        } else if (!dvi_lex_is(&l, &t, "final")) {
-            if (!dvi_lex_mark(&before, DVI_LEX_SCOPE))
-                out->path.size = 0;
-            dvi_spell(&out->path, &l, &t);
-            out->last = t;
-        }
-    }
-}
-
-static const char *without_scope(const char *path)
-{
-    return strncmp(path, "::", 2) == 0 ? path + 2 : path;
-}
-
-void dvi_scan_class(struct dvi_scanner *s)
-{
-    struct class_name name = { .found = false };
-    if (s->parens > 0)
-        return;
-    find_class_name(s, &name);
-    if (!name.found)
-        return;
-    const char *path = spelled(s, &name.path);
-    s->pending = (struct dvi_pending){ .named = true, .path = path, .name = path };
-    if (path == NULL || name.last.kind != DVI_LEX_NAME)
-        return;
-    s->pending.path = without_scope(path);
-    s->pending.name = dvi_scanner_text(s, &s->lexer, &name.last);
-    struct dvi_scope *scope = &s->out->scopes.items[s->scope];
-    if (scope->kind == DVI_SCOPE_TEMPLATE && scope->name == NULL)
-        scope->name = s->pending.name;
-}
-
-/* A path "a::b::c" from `l` on; the token behind it is in `*after`. False: no path. */
-static bool take_path(struct dvi_lexer *l, struct dvi_spelling *path, struct dvi_lexeme *last,
-                      struct dvi_lexeme *after)
-{
-    unsigned angles = 0;
-    bool any = false;
-    for (unsigned i = 0; i < MOST_SPECIFIERS; i++) {
-        dvi_lex(l, after);
-        if (after->kind == DVI_LEX_NAME && angles == 0) {
-            if (dvi_lex_is(l, after, "inline") || dvi_lex_is(l, after, "typename"))
-                continue;
-            dvi_spell(path, l, after);
-            *last = *after;
-            any = true;
-        } else if (dvi_lex_mark(after, DVI_LEX_SCOPE) && angles == 0) {
-            dvi_spell(path, l, after);
-        } else if (dvi_lex_mark(after, '<')) {
-            angles++;
-        } else if (dvi_lex_mark(after, '>') && angles > 0) {
-            angles--;
-        } else if (angles == 0 || ends(after)) {
-            return any;
-        }
-    }
-    return false;
-}
-
-void dvi_scan_namespace(struct dvi_scanner *s)
-{
-    struct dvi_lexer l = s->lexer;
-    struct dvi_spelling name = { .size = 0 }, target = { .size = 0 };
-    struct dvi_lexeme last, after;
-    const bool transparent = dvi_lex_is(&s->lexer, &s->before, "inline");
-    const bool any = take_path(&l, &name, &last, &after);
-    if (dvi_lex_is(&s->lexer, &s->before, "using"))
-        return;
-    if (any && dvi_lex_mark(&after, '=')) {
-        struct dvi_lexeme target_last;
-        if (take_path(&l, &target, &target_last, &after))
-            dvi_scanner_constant(s, DVI_CONSTANT_ALIAS, spelled(s, &name), spelled(s, &target),
-                                 &last, false);
-        return;
-    }
-    s->pending = (struct dvi_pending){ .named = true, .path = "" };
-    if (any && !transparent)
-        s->pending.path = spelled(s, &name);
-}
-
-/* using namespace a::b; using enum E; using a::b::c; using c = a::b; */
-void dvi_scan_using(struct dvi_scanner *s)
-{
-    struct dvi_lexer l = s->lexer, first = s->lexer;
-    struct dvi_spelling path = { .size = 0 }, target = { .size = 0 };
-    struct dvi_lexeme word, last, after, target_last;
-    if (s->parens > 0 || s->attribute > 0)
-        return;
-    dvi_lex(&first, &word);
-    const bool all = dvi_lex_is(&first, &word, "namespace") || dvi_lex_is(&first, &word, "enum");
-    if (all)
-        l = first;
-    if (!take_path(&l, &path, &last, &after))
-        return;
-    if (all) {
-        const char *text = spelled(s, &path);
-        if (text != NULL && s->out->using_count < DVI_SOURCE_MOST_USINGS)
-            s->out->usings[s->out->using_count++] = text;
-    } else if (dvi_lex_mark(&after, '=')) {
-        if (take_path(&l, &target, &target_last, &after) && dvi_lex_mark(&after, ';'))
-            dvi_scanner_constant(s, DVI_CONSTANT_ALIAS, spelled(s, &path), spelled(s, &target),
-                                 &last, false);
-    } else if (dvi_lex_mark(&after, ';')) {
-        dvi_scanner_constant(s, DVI_CONSTANT_ALIAS, dvi_scanner_text(s, &l, &last),
-                             spelled(s, &path), &last, false);
-    }
-}
-
 /* ---- constants ---- */
 
 /* The expression up to the ',' or `close` that ends it, which is left in `*after`. */
@@ -398,6 +236,21 @@ static bool take_expression(struct dvi_lexer *l, int close, struct dvi_spelling 
         dvi_spell(text, l, after);
     }
     return false;
+}
+
+/* Behind the ')' that closes what `l` is in. */
+static bool skip_parens(struct dvi_lexer *l)
+{
+    struct dvi_lexeme t;
+    unsigned depth = 1;
+    for (unsigned i = 0; i < MOST_INITIALIZER && depth > 0; i++) {
+        dvi_lex(l, &t);
+        if (ends(&t))
+            return false;
+        depth += dvi_lex_mark(&t, '(');
+        depth -= dvi_lex_mark(&t, ')');
+    }
+    return depth == 0;
 }
 
 /* The initializer behind a declarator's name, whose first token is `*mark`; then the token behind
@@ -440,21 +293,106 @@ static bool find_declarator(struct dvi_lexer *l, struct dvi_lexeme *name, struct
     return false;
 }
 
+/* The names of parameters, `l` being behind the '('. False: these are none. */
+static bool take_function_params(struct dvi_scanner *s, struct dvi_lexer *l, const char **names,
+                                 uint32_t *count)
+{
+    struct dvi_lexeme t, last = { .kind = DVI_LEX_END };
+    unsigned depth = 0, words = 0;
+    bool in_default = false;
+    for (unsigned i = 0; i < MOST_INITIALIZER; i++) {
+        dvi_lex(l, &t);
+        if (ends(&t) || dvi_lex_mark(&t, ';'))
+            return false;
+        const bool outer = depth == 0;
+        if (outer && words > 0 && (dvi_lex_mark(&t, ',') || dvi_lex_mark(&t, ')'))) {
+            if (*count == MOST_PARAMS)
+                return false;
+            names[(*count)++] = words > 1 ? dvi_scanner_text(s, l, &last) : "";
+        }
+        if (outer && dvi_lex_mark(&t, ')'))
+            return true;
+        if (outer && dvi_lex_mark(&t, ',')) {
+            words = 0;
+            in_default = false;
+            continue;
+        }
+        in_default = in_default || dvi_lex_mark(&t, '=');
+        depth += dvi_lex_mark(&t, '(') || dvi_lex_mark(&t, '<') || dvi_lex_mark(&t, '{');
+        depth -=
+            depth > 0 && (dvi_lex_mark(&t, ')') || dvi_lex_mark(&t, '>') || dvi_lex_mark(&t, '}'));
+        if (in_default || !outer)
+            continue;
+        if (t.kind != DVI_LEX_NAME) {
+            words += words == 1; /* "int &": what follows is a name */
+            continue;
+        }
+        words++;
+        last = t;
+    }
+    return false;
+}
+
+/* Up to the '{' of a function's body, behind the ')' of its parameters. */
+static bool find_body(struct dvi_lexer *l)
+{
+    struct dvi_lexeme t;
+    for (unsigned i = 0; i < MOST_SPECIFIERS; i++) {
+        dvi_lex(l, &t);
+        if (dvi_lex_mark(&t, '{'))
+            return true;
+        if (dvi_lex_mark(&t, '(') ? !skip_parens(l)
+                                  : t.kind != DVI_LEX_NAME && !dvi_lex_mark(&t, DVI_LEX_ARROW) &&
+                                        !dvi_lex_mark(&t, DVI_LEX_SCOPE))
+            return false;
+    }
+    return false;
+}
+
+/* "NAME(...) { return EXPRESSION; }", `l` being behind the '('. False: this is no function. */
+static bool take_function(struct dvi_scanner *s, struct dvi_lexer l, const struct dvi_lexeme *name)
+{
+    const char *names[MOST_PARAMS];
+    uint32_t count = 0;
+    struct dvi_lexeme t;
+    struct dvi_spelling text = { .size = 0 };
+    if (!take_function_params(s, &l, names, &count) || !find_body(&l))
+        return false;
+    dvi_lex(&l, &t);
+    bool simple = dvi_lex_is(&l, &t, "return") && take_expression(&l, ';', &text, &t) &&
+                  dvi_lex_mark(&t, ';');
+    dvi_lex(&l, &t);
+    simple = simple && dvi_lex_mark(&t, '}');
+    struct dvi_constant *c =
+        dvi_scanner_constant(s, DVI_CONSTANT_VALUE, dvi_scanner_text(s, &s->lexer, name),
+                             simple ? dvi_scanner_spelled(s, &text) : "", name, false);
+    if (c != NULL) {
+        c->is_function = true;
+        c->params = dvi_scanner_list(s, names, count);
+        c->param_count = c->params != NULL ? count : 0;
+    }
+    return true;
+}
+
 void dvi_scan_const(struct dvi_scanner *s)
 {
     struct dvi_lexer l = s->lexer;
     struct dvi_lexeme name, mark;
-    if (s->parens > 0 || s->token.at < s->named_until || dvi_lex_mark(&s->before, ')'))
+    const bool behind_parens = dvi_lex_mark(&s->before, ')'); /* "f() const", "alignas(8) const" */
+    if (s->parens > 0 || s->token.at < s->named_until ||
+        (behind_parens && dvi_lex_is(&s->lexer, &s->token, "const")))
         return;
     if (!find_declarator(&l, &name, &mark))
         return;
     s->named_until = name.at;
+    if (dvi_lex_mark(&mark, '(') && take_function(s, l, &name))
+        return;
     for (;;) {
         struct dvi_spelling text = { .size = 0 };
         if (!take_initializer(&l, &mark, &text) || text.size == 0)
             return;
         dvi_scanner_constant(s, DVI_CONSTANT_VALUE, dvi_scanner_text(s, &l, &name),
-                             spelled(s, &text), &name, false);
+                             dvi_scanner_spelled(s, &text), &name, false);
         if (s->status != DEVIMG_OK || !dvi_lex_mark(&mark, ','))
             return;
         dvi_lex(&l, &name);
@@ -492,19 +430,22 @@ static bool find_enum(struct dvi_lexer *l, struct dvi_lexeme *name, bool *scoped
 }
 
 static void add_enumerator(struct dvi_scanner *s, uint32_t around, bool scoped, const char *name,
-                           const char *text, const struct dvi_lexeme *at)
+                           const char *text, uint64_t plus, const struct dvi_lexeme *at)
 {
     const uint32_t own = s->scope;
+    const size_t first = s->out->constants.count;
     if (own != around)
         dvi_scanner_constant(s, DVI_CONSTANT_VALUE, name, text, at, false);
-    if (scoped)
-        return;
-    s->scope = around;
-    dvi_scanner_constant(s, DVI_CONSTANT_VALUE, name, text, at, false);
-    s->scope = own;
+    if (!scoped) {
+        s->scope = around;
+        dvi_scanner_constant(s, DVI_CONSTANT_VALUE, name, text, at, false);
+        s->scope = own;
+    }
+    for (size_t i = first; i < s->out->constants.count; i++)
+        s->out->constants.items[i].plus = plus;
 }
 
-/* A value that is not given is one more than that before it: "(text) + count". */
+/* A value that is not given is one more than that before it. */
 static void take_enumerators(struct dvi_scanner *s, struct dvi_lexer *l, uint32_t around,
                              bool scoped)
 {
@@ -520,18 +461,12 @@ static void take_enumerators(struct dvi_scanner *s, struct dvi_lexer *l, uint32_
         if (dvi_lex_mark(&mark, '=')) {
             if (!take_expression(l, '}', &text, &mark))
                 return;
-            base = spelled(s, &text);
+            base = dvi_scanner_spelled(s, &text);
             count = 0;
         }
-        const char *value =
-            count == 0 ? base
-                       : dvi_arena_format(&s->out->arena, "( %s ) + %zu", base, (size_t)count);
-        if (value == NULL)
-            dvi_scanner_fail(s, DEVIMG_NOMEM, "");
         if (s->status != DEVIMG_OK)
             return;
-        add_enumerator(s, around, scoped, dvi_scanner_text(s, l, &name), value, &name);
-        count++;
+        add_enumerator(s, around, scoped, dvi_scanner_text(s, l, &name), base, count++, &name);
         if (!dvi_lex_mark(&mark, ','))
             return;
     }
@@ -548,11 +483,8 @@ void dvi_scan_enum(struct dvi_scanner *s)
         return;
     const char *own = name.kind == DVI_LEX_NAME ? dvi_scanner_text(s, &l, &name) : NULL;
     if (own != NULL) {
-        const char *path = s->out->scopes.items[around].path;
-        path = *path != 0 ? dvi_arena_format(&s->out->arena, "%s::%s", path, own) : own;
-        if (path == NULL)
-            dvi_scanner_fail(s, DEVIMG_NOMEM, "");
-        else
+        const char *path = dvi_scanner_path(s, own);
+        if (path != NULL)
             dvi_scanner_enter(s, DVI_SCOPE_NAMED, path, own);
     }
     if (s->status == DEVIMG_OK)
@@ -572,11 +504,21 @@ void dvi_scan_assert(struct dvi_scanner *s)
     dvi_lex(&l, &mark);
     if (!dvi_lex_mark(&mark, '(') || !take_expression(&l, ')', &text, &mark))
         return;
+    while (dvi_lex_mark(&mark, ',')) { /* before the message, or between template arguments */
+        struct dvi_lexer ahead = l;
+        struct dvi_lexeme next;
+        dvi_lex(&ahead, &next);
+        if (next.kind == DVI_LEX_STRING)
+            break;
+        dvi_spell(&text, &l, &mark);
+        if (!take_expression(&l, ')', &text, &mark))
+            return;
+    }
     const bool many = s->out->checks.count >= DVI_SOURCE_MOST_ITEMS;
     struct dvi_size_check *check = many ? NULL : DVI_ADD(&s->out->checks);
     if (check != NULL)
-        *check = (struct dvi_size_check){ spelled(s, &text), dvi_scanner_keep(s), s->token.at,
-                                          s->token.line, s->token.column };
+        *check = (struct dvi_size_check){ dvi_scanner_spelled(s, &text), dvi_scanner_keep(s),
+                                          s->token.at, s->token.line, s->token.column };
     else
         dvi_scanner_fail(s, many ? DEVIMG_LIMIT : DEVIMG_NOMEM,
                          "too many static_asserts: the rest would not be seen");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What uses of macros require: the size may stand in a parameter, and macros in each other. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -17,6 +18,25 @@ const struct dvi_scope *dvi_size_wrapping(const struct dvi_source *source,
     return macro;
 }
 
+/* The first of a chain comes first in the sources. */
+static enum devimg_status chain_wrappers(struct dvi_size_linter *l, struct devimg_error *err)
+{
+    uint32_t size = 64;
+    while (size < l->wrappers.count && size < UINT32_MAX / 2)
+        size *= 2;
+    l->wrapper_heads = calloc(size, sizeof *l->wrapper_heads);
+    l->wrapper_mask = size - 1;
+    if (l->wrapper_heads == NULL)
+        return dvi_fail_memory(err, "lint");
+    for (size_t i = l->wrappers.count; i > 0; i--) {
+        struct dvi_size_wrapper *w = &l->wrappers.items[i - 1];
+        uint32_t *head = &l->wrapper_heads[dvi_lex_hash(w->name, strlen(w->name)) & (size - 1)];
+        w->next = *head;
+        *head = (uint32_t)i;
+    }
+    return DEVIMG_OK;
+}
+
 enum devimg_status dvi_size_find_wrappers(struct dvi_size_linter *l, struct devimg_error *err)
 {
     for (size_t i = 0; i < l->count; i++) {
@@ -27,10 +47,10 @@ enum devimg_status dvi_size_find_wrappers(struct dvi_size_linter *l, struct devi
             if (w == NULL && macro != NULL)
                 return dvi_fail_memory(err, "lint");
             if (w != NULL)
-                *w = (struct dvi_size_wrapper){ macro->name, macro, &source->requests.items[k] };
+                *w = (struct dvi_size_wrapper){ macro->name, macro, &source->requests.items[k], 0 };
         }
     }
-    return DEVIMG_OK;
+    return chain_wrappers(l, err);
 }
 
 static void add_text(struct dvi_size_texts *to, const char *text)
@@ -137,13 +157,16 @@ static enum devimg_status expand_macro(struct dvi_size_linter *l, const char *na
                                        const char *arguments, unsigned depth,
                                        struct dvi_size_texts *out, struct devimg_error *err)
 {
+    const uint32_t slot = dvi_lex_hash(name, strlen(name)) & l->wrapper_mask;
     if (depth == DVI_SIZE_ROUNDS)
         out->cut = true;
-    for (size_t i = 0; i < l->wrappers.count && !out->cut; i++) {
-        const struct dvi_size_wrapper *w = &l->wrappers.items[i];
+    for (uint32_t at = l->wrapper_heads[slot]; at != 0 && !out->cut;) {
+        const struct dvi_size_wrapper *w = &l->wrappers.items[at - 1];
+        at = w->next;
         if (strcmp(w->name, name) != 0)
             continue;
-        if (++l->expansions > DVI_SIZE_EXPANSIONS) {
+        if (++l->expansions > DVI_SIZE_EXPANSIONS ||
+            ++l->all_expansions > DVI_SIZE_ALL_EXPANSIONS) {
             out->cut = true;
             return DEVIMG_OK;
         }

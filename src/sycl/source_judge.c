@@ -7,12 +7,12 @@
 
 #include "sycl/source_linter.h"
 
-enum { LARGEST_SIZE_BIT = 10 };
+enum { MOST_DEFAULTS = 256 };
 
 /* ---- findings ---- */
 
-static enum devimg_status say(struct dvi_size_linter *l, const struct dvi_size_finding *what,
-                              struct devimg_error *err)
+enum devimg_status dvi_size_say(struct dvi_size_linter *l, const struct dvi_size_finding *what,
+                                struct devimg_error *err)
 {
     struct dvi_size_finding *f = what->finding.message != NULL ? DVI_ADD(&l->out->findings) : NULL;
     if (f == NULL)
@@ -103,7 +103,7 @@ static enum devimg_status say_refused(struct dvi_size_linter *l, size_t source,
             ? dvi_arena_format(&out->arena, "every target accepts %s; require one of them, or none",
                                allowed)
             : "no size is accepted by every target: require none, or list fewer targets";
-    return say(l, &f, err);
+    return dvi_size_say(l, &f, err);
 }
 
 static enum devimg_status say_unlisted(struct dvi_size_linter *l, size_t source,
@@ -120,27 +120,66 @@ static enum devimg_status say_unlisted(struct dvi_size_linter *l, size_t source,
         &l->out->arena, "requires sub-group size %" PRId64 "%s; the policy accepts %s only", size,
         spelled, dvi_sizes_text(l->out->allowed, ", ", allowed));
     f.finding.hint = "require a size of the policy (sub-group-sizes), or none";
-    return say(l, &f, err);
+    return dvi_size_say(l, &f, err);
+}
+
+/* What is not known of a size, and what may be done. */
+static const char *unknown_text(struct dvi_arena *arena, const struct dvi_values *v,
+                                const char **hint)
+{
+    static const char *const forms[] = {
+        [DVI_WHY_NAME] = "\"%s\" is no constant of the sources given",
+        [DVI_WHY_CLASS] = "\"%s\" is of a class that no source given has",
+        [DVI_WHY_CALL] = "the call of \"%s\" is not computed",
+        [DVI_WHY_TEMPLATE] = "\"%s\" depends on arguments of a template that are not followed",
+        [DVI_WHY_ELEMENT] = "an element of \"%s\" is not computed",
+        [DVI_WHY_PLATFORM] = "\"%s\" is 8 on Linux and 4 on Windows",
+        [DVI_WHY_TEXT] = "\"%s\" is not computed",
+    };
+    *hint = v->why == DVI_WHY_NAME || v->why == DVI_WHY_CLASS
+                ? "spell it as a number or a constant; give the file that defines it too, or "
+                  "--define NAME=N"
+            : v->why == DVI_WHY_CALL
+                ? "spell it as a number or a constant; of functions, those are computed that are "
+                  "constexpr and only return an expression"
+                : "spell it as a number or a constant";
+    const char *form = forms[v->why], *at = strstr(form, "%s");
+    return dvi_arena_format(arena, "%.*s%s%s", (int)(at - form), form, v->name, at + 2);
 }
 
 static enum devimg_status say_unknown(struct dvi_size_linter *l, size_t source,
-                                      const struct dvi_size_request *r, const char *name,
+                                      const struct dvi_size_request *r, const struct dvi_values *v,
                                       struct devimg_error *err)
 {
+    struct dvi_arena *arena = &l->out->arena;
     struct dvi_size_finding f = at_request(source, r, "not-constant");
-    if (r->text == NULL)
-        f.finding.message =
-            r->argument > 0
-                ? dvi_arena_format(&l->out->arena, "%s has no argument %u here, which is the size",
-                                   r->name, r->argument)
-                : dvi_arena_format(&l->out->arena, "%s has no size", r->name);
-    else
+    const char *what = unknown_text(arena, v, &f.finding.hint);
+    if (what == NULL)
+        return dvi_fail_memory(err, "lint");
+    if (r->text != NULL)
+        f.finding.message = dvi_arena_format(arena, "size \"%s\": %s", r->text, what);
+    else if (r->argument > 0)
         f.finding.message = dvi_arena_format(
-            &l->out->arena, "size \"%s\": \"%s\" is no constant of the sources given", r->text,
-            name);
-    f.finding.hint =
-        "spell it as a number or a constant; give the file that defines it too, or --define NAME=N";
-    return say(l, &f, err);
+            arena, "%s has no argument %u here, which is the size%s", r->name, r->argument,
+            r->form == DVI_FORM_TEMPLATE ? ", and none by default in the sources given" : "");
+    else
+        f.finding.message = dvi_arena_format(arena, "%s has no size", r->name);
+    return dvi_size_say(l, &f, err);
+}
+
+/* The name may be another one: that of a base class which is not there. */
+static enum devimg_status say_unless(struct dvi_size_linter *l, size_t source,
+                                     const struct dvi_size_request *r, const char *base,
+                                     struct devimg_error *err)
+{
+    struct dvi_size_finding f = at_request(source, r, "base-unknown");
+    f.finding.severity = DEVIMG_NOTE;
+    f.finding.message = dvi_arena_format(
+        &l->out->arena,
+        "size \"%s\": %s, which no source given has, may have another one of this name", r->text,
+        base);
+    f.finding.hint = "give the file that defines it too";
+    return dvi_size_say(l, &f, err);
 }
 
 /* What a macro does with a name that it is handed may be to require a size. */
@@ -159,7 +198,7 @@ static enum devimg_status say_not_followed(struct dvi_size_linter *l, size_t sou
                                "%s is handed on by its name: sizes that it gets there are not held",
                                r->name);
     f.finding.hint = "use it here with a size, or give the file that defines what takes it";
-    return say(l, &f, err);
+    return dvi_size_say(l, &f, err);
 }
 
 /* A directive inside: neither side of it is taken for the size. */
@@ -172,7 +211,7 @@ static enum devimg_status say_cut(struct dvi_size_linter *l, size_t source,
         &l->out->arena, "the size of %s goes on behind a directive or the end of the text",
         r->name);
     f.finding.hint = "spell the size in one piece; let #if choose a constant before";
-    return say(l, &f, err);
+    return dvi_size_say(l, &f, err);
 }
 
 static bool names_template(const struct dvi_size_linter *l, const char *name)
@@ -204,6 +243,38 @@ static const struct dvi_scope *template_of(const struct dvi_source *source, uint
     return NULL;
 }
 
+/* "T::size": the parameter is a type. */
+static bool asks_type(const char *text, const char *param)
+{
+    struct dvi_lexer l = dvi_lexer_of(dvi_view_of(text, strlen(text), NULL));
+    struct dvi_lexeme t;
+    for (dvi_lex(&l, &t); t.kind != DVI_LEX_END; dvi_lex(&l, &t)) {
+        struct dvi_lexer ahead = l;
+        struct dvi_lexeme next;
+        dvi_lex(&ahead, &next);
+        if (dvi_lex_is(&l, &t, param) && dvi_lex_mark(&next, DVI_LEX_SCOPE))
+            return true;
+    }
+    return false;
+}
+
+/* In the header: the size goes through a template that is named, whose own check is held. */
+static bool is_held_there(const struct dvi_size_linter *l, size_t source,
+                          const struct dvi_size_request *r, const char *param)
+{
+    if (!l->is_header[source])
+        return false;
+    if (r->form == DVI_FORM_TEMPLATE)
+        return names_template(l, r->name);
+    for (size_t i = 0; i < l->policy->lint.templates.count; i++) {
+        const struct dvi_lint_word *word = &l->policy->lint.templates.items[i];
+        if (word->argument > 0 &&
+            dvi_source_hands_on(r->text, word->name, (uint32_t)word->argument - 1, param))
+            return true;
+    }
+    return false;
+}
+
 /* What a template's uses decide is told, so that nobody takes it for looked at. */
 static enum devimg_status say_parameter(struct dvi_size_linter *l, size_t source,
                                         const struct dvi_size_request *r, const char *param,
@@ -212,8 +283,9 @@ static enum devimg_status say_parameter(struct dvi_size_linter *l, size_t source
     struct dvi_size_finding f = at_request(source, r, "template-parameter");
     const struct dvi_scope *scope = template_of(&l->sources[source], r->scope, param);
     const char *name = scope != NULL ? scope->name : NULL;
+    const bool is_type = asks_type(r->text, param);
     l->out->parameter_count++;
-    if (names_template(l, name))
+    if ((names_template(l, name) && !is_type) || is_held_there(l, source, r, param))
         return DEVIMG_OK;
     f.finding.severity = DEVIMG_NOTE;
     f.finding.message =
@@ -225,16 +297,26 @@ static enum devimg_status say_parameter(struct dvi_size_linter *l, size_t source
             : dvi_arena_format(&l->out->arena,
                                "size \"%s\" depends on a template parameter: it is not held",
                                r->text);
-    f.finding.hint = "name the template: --template NAME:N, N being the argument that is the size";
-    return say(l, &f, err);
+    f.finding.hint =
+        is_type ? "a type decides: hold the size where that type has it, with a static_assert"
+                : "name the template: --template NAME:N, N being the argument that is the size";
+    return dvi_size_say(l, &f, err);
 }
 
 /* ---- attributes that bypass the project's own ---- */
+
+static bool is_opencl(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+    return dot != NULL && (strcmp(dot, ".cl") == 0 || strcmp(dot, ".clh") == 0);
+}
 
 static bool may_be_raw(const struct dvi_size_linter *l, size_t source, uint32_t scope)
 {
     const struct dvi_source *s = &l->sources[source];
     const struct dvi_scope *macro = dvi_source_macro(s, scope);
+    if (!l->raw_asked && is_opencl(l->out->paths[source])) /* what C++ has is none there */
+        return true;
     if (l->is_header[source] || (macro != NULL && names_macro(l, macro->name)))
         return true;
     for (; scope != 0; scope = s->scopes.items[scope].parent)
@@ -253,14 +335,16 @@ static enum devimg_status say_raw(struct dvi_size_linter *l, size_t source,
         dvi_arena_format(&l->out->arena, "%s %s bypasses the project's header",
                          r->form == DVI_FORM_ATTRIBUTE ? "attribute" : "property", r->name);
     f.finding.hint =
-        policy->macros.count > 0
+        is_opencl(l->out->paths[source])
+            ? "spell it as a macro of the header that OpenCL C has too, or leave raw unset"
+        : policy->macros.count > 0
             ? dvi_arena_format(&l->out->arena, "use %s(...)", policy->macros.items[0].name)
         : policy->templates.count > 0
             ? dvi_arena_format(&l->out->arena, "use %s<...>", policy->templates.items[0].name)
         : policy->headers.count > 0
             ? dvi_arena_format(&l->out->arena, "use what %s offers", policy->headers.items[0])
             : "put it into one header of the project, and name that: --header FILE";
-    return say(l, &f, err);
+    return dvi_size_say(l, &f, err);
 }
 
 /* ---- judging ---- */
@@ -302,30 +386,65 @@ static enum devimg_status judge_size(struct dvi_size_linter *l, size_t source,
                        : say_refused(l, source, r, size, err);
 }
 
-/* A size, which is what its text comes to where the request stands. */
-static enum devimg_status judge_text(struct dvi_size_linter *l, size_t source,
-                                     const struct dvi_size_request *r, struct devimg_error *err)
+/* A size, which is what its text comes to at a place. */
+static enum devimg_status judge_text_at(struct dvi_size_linter *l, size_t source,
+                                        const struct dvi_size_request *r, size_t text_source,
+                                        uint32_t scope, size_t offset, struct devimg_error *err)
 {
     struct dvi_values v = { .state = DVI_VALUE_UNKNOWN };
     if (r->text != NULL)
-        dvi_source_value(&l->all, source, r->scope, r->offset, r->text, &v);
-    const bool no_request = v.state == DVI_VALUE_KNOWN && v.count == 1 && v.items[0] == 0;
+        dvi_source_value(&l->all, text_source, scope, offset, r->text, &v);
+    const bool no_request =
+        v.state == DVI_VALUE_KNOWN && v.count == 1 && v.items[0] == 0 && *v.unless == 0;
     if (no_request) /* the compiler's choice */
         return DEVIMG_OK;
     DVI_TRY(remember(l, source, r, &v, err));
+    if (*v.unless != 0 && v.state == DVI_VALUE_KNOWN)
+        DVI_TRY(say_unless(l, source, r, v.unless, err));
     if (v.state == DVI_VALUE_PARAMETER)
         return say_parameter(l, source, r, v.name, err);
     l->out->request_count++;
     if (v.state == DVI_VALUE_UNKNOWN)
-        return say_unknown(l, source, r, v.name, err);
+        return say_unknown(l, source, r, &v, err);
     for (unsigned i = 0; i < v.count; i++)
         DVI_TRY(judge_size(l, source, r, v.items[i], err));
     return DEVIMG_OK;
 }
 
+static enum devimg_status judge_text(struct dvi_size_linter *l, size_t source,
+                                     const struct dvi_size_request *r, struct devimg_error *err)
+{
+    return judge_text_at(l, source, r, source, r->scope, r->offset, err);
+}
+
+/* An argument that is not there: what declarations of the template have by default. */
+static enum devimg_status judge_default(struct dvi_size_linter *l, size_t source,
+                                        const struct dvi_size_request *r, struct devimg_error *err)
+{
+    bool any = false;
+    for (size_t i = 0; r->form == DVI_FORM_TEMPLATE && i < l->defaults.count; i++) {
+        const struct dvi_size_default *d = &l->defaults.items[i];
+        const struct dvi_scope *scope = &l->sources[d->source].scopes.items[d->scope];
+        if (r->argument > scope->param_count || strcmp(scope->name, r->name) != 0)
+            continue;
+        struct dvi_size_request one = *r;
+        one.text = scope->defaults[r->argument - 1];
+        if (one.text == NULL)
+            continue;
+        any = true;
+        DVI_TRY(judge_text_at(l, source, &one, d->source, d->scope, SIZE_MAX - 1, err));
+    }
+    return any ? DEVIMG_OK : judge_text(l, source, r, err);
+}
+
 static enum devimg_status judge(struct dvi_size_linter *l, size_t source,
                                 const struct dvi_size_request *r, struct devimg_error *err)
 {
+    static const struct dvi_values too_many = {
+        .state = DVI_VALUE_UNKNOWN,
+        .why = DVI_WHY_TEXT,
+        .name = "a macro with too many definitions, alone or inside each other",
+    };
     const bool raw = r->form == DVI_FORM_ATTRIBUTE || r->form == DVI_FORM_PROPERTY;
     struct dvi_size_texts texts = { .count = 0 };
     if (raw && l->raw_denied && !may_be_raw(l, source, r->scope))
@@ -342,7 +461,7 @@ static enum devimg_status judge(struct dvi_size_linter *l, size_t source,
     if (r->no_size)
         return DEVIMG_OK;
     if (r->text == NULL)
-        return judge_text(l, source, r, err);
+        return judge_default(l, source, r, err);
     l->expansions = 0;
     DVI_TRY(dvi_size_expand(l, r, &texts, err));
     if (texts.follows)
@@ -353,105 +472,7 @@ static enum devimg_status judge(struct dvi_size_linter *l, size_t source,
         DVI_TRY(judge_text(l, source, &one, err));
     }
     if (texts.cut)
-        return say_unknown(l, source, r,
-                           "a macro with too many definitions, alone or inside each other", err);
-    return DEVIMG_OK;
-}
-
-/* ---- the header's own check ---- */
-
-/* Is `param`, of the scope `at`, one that a request of the file has for its size? */
-static bool is_size_param(const struct dvi_size_linter *l, const struct dvi_source *source,
-                          uint32_t at, const char *param)
-{
-    const struct dvi_scope *scope = &source->scopes.items[at];
-    for (size_t i = 0; i < l->words.count; i++) {
-        const struct dvi_source_word *w = &l->words.items[i];
-        if (w->argument > 0 && scope->name != NULL && strcmp(w->name, scope->name) == 0 &&
-            w->argument <= scope->param_count && strcmp(scope->params[w->argument - 1], param) == 0)
-            return true;
-    }
-    for (size_t i = 0; i < source->requests.count; i++) {
-        const struct dvi_size_request *r = &source->requests.items[i];
-        uint32_t up = r->scope;
-        while (up != at && up != 0)
-            up = source->scopes.items[up].parent;
-        if (up == at && r->text != NULL && dvi_source_mentions(r->text, &param, 1))
-            return true;
-    }
-    return false;
-}
-
-/* The sizes that the condition accepts for `param`; false: it does not depend on that alone. */
-static bool accepted_by(struct dvi_size_linter *l, size_t source,
-                        const struct dvi_size_check *check, const char *param, uint32_t *out)
-{
-    *out = 0;
-    for (unsigned bit = 0; bit <= LARGEST_SIZE_BIT; bit++) {
-        struct dvi_values v = { .state = DVI_VALUE_UNKNOWN };
-        struct dvi_arena scratch = { 0 };
-        char number[16];
-        const char *value = number;
-        (void)snprintf(number, sizeof number, "%u", 1U << bit);
-        const char *text = dvi_source_replace(check->text, &param, &value, 1, &scratch);
-        if (text != NULL)
-            dvi_source_value(&l->all, source, check->scope, check->offset, text, &v);
-        dvi_arena_free(&scratch);
-        if (v.state != DVI_VALUE_KNOWN || v.count != 1)
-            return false;
-        *out |= v.items[0] != 0 ? UINT32_C(1) << bit : 0;
-    }
-    return true;
-}
-
-/* Hold one static_assert of a header to the allowed set. */
-static enum devimg_status judge_check(struct dvi_size_linter *l, size_t source,
-                                      const struct dvi_size_check *check, bool *found,
-                                      struct devimg_error *err)
-{
-    const struct dvi_source *s = &l->sources[source];
-    for (uint32_t at = check->scope; at != 0; at = s->scopes.items[at].parent) {
-        const struct dvi_scope *scope = &s->scopes.items[at];
-        for (uint32_t i = 0; i < scope->param_count; i++) {
-            uint32_t accepted = 0;
-            if (!dvi_source_mentions(check->text, &scope->params[i], 1) ||
-                !is_size_param(l, s, at, scope->params[i]) ||
-                !accepted_by(l, source, check, scope->params[i], &accepted))
-                continue;
-            *found = true;
-            if (accepted == l->out->allowed)
-                continue;
-            char has[DVI_SIZES_ROOM], allowed[DVI_SIZES_ROOM];
-            dvi_sizes_text(accepted, ", ", has);
-            dvi_sizes_text(l->out->allowed, ", ", allowed);
-            const struct dvi_size_finding f = {
-                .finding = { .severity = DEVIMG_ERROR,
-                             .code = "header-differs",
-                             .offset = check->offset,
-                             .message = dvi_arena_format(
-                                 &l->out->arena,
-                                 "the header's check accepts %s; every target accepts %s",
-                                 *has != 0 ? has : "no size", *allowed != 0 ? allowed : "no size"),
-                             .hint = "let it accept exactly what every target accepts" },
-                .source = source,
-                .line = check->line,
-                .column = check->column,
-                .text = check->text,
-                .size = DEVIMG_UNKNOWN,
-            };
-            DVI_TRY(say(l, &f, err));
-        }
-    }
-    return DEVIMG_OK;
-}
-
-static enum devimg_status judge_headers(struct dvi_size_linter *l, size_t source, bool *found,
-                                        struct devimg_error *err)
-{
-    if (!l->is_header[source] || l->out->any || l->out->not_known)
-        return DEVIMG_OK;
-    for (size_t i = 0; i < l->sources[source].checks.count; i++)
-        DVI_TRY(judge_check(l, source, &l->sources[source].checks.items[i], found, err));
+        return say_unknown(l, source, r, &too_many, err);
     return DEVIMG_OK;
 }
 
@@ -475,7 +496,7 @@ static enum devimg_status say_open(struct dvi_size_linter *l, size_t source,
         .column = s->opened.column,
         .size = DEVIMG_UNKNOWN,
     };
-    return say(l, &f, err);
+    return dvi_size_say(l, &f, err);
 }
 
 static enum devimg_status say_whole(struct dvi_size_linter *l, const char *code, const char *target,
@@ -490,7 +511,7 @@ static enum devimg_status say_whole(struct dvi_size_linter *l, const char *code,
         .source = SIZE_MAX,
         .size = DEVIMG_UNKNOWN,
     };
-    return say(l, &f, err);
+    return dvi_size_say(l, &f, err);
 }
 
 static int compare_findings(const void *a, const void *b)
@@ -516,6 +537,37 @@ static int compare_seen(const void *a, const void *b)
                       : strcmp(x->text != NULL ? x->text : "", y->text != NULL ? y->text : "");
 }
 
+/* A name that the policy has and no source: it may be misspelled. */
+static enum devimg_status say_unused(struct dvi_size_linter *l, struct devimg_error *err)
+{
+    const struct dvi_lint_policy *policy = &l->policy->lint;
+    for (size_t i = 0; i < policy->macros.count + policy->templates.count; i++) {
+        const bool is_macro = i < policy->macros.count;
+        const char *name = is_macro ? policy->macros.items[i].name
+                                    : policy->templates.items[i - policy->macros.count].name;
+        size_t at = 0;
+        bool seen = false;
+        while (at < l->words.count && strcmp(l->words.items[at].name, name) != 0)
+            at++;
+        for (size_t k = 0; k < l->count && at < DVI_SOURCE_MOST_WORDS; k++)
+            seen = seen || (l->sources[k].words[at / 8] >> at % 8 & 1) != 0;
+        if (seen)
+            continue;
+        const struct dvi_size_finding f = {
+            .finding = { .severity = DEVIMG_WARNING,
+                         .code = "unused-name",
+                         .message =
+                             dvi_arena_format(&l->out->arena, "%s %s occurs in no source given",
+                                              is_macro ? "macro" : "template", name),
+                         .hint = "correct its spelling, or give the sources that use it" },
+            .source = SIZE_MAX,
+            .size = DEVIMG_UNKNOWN,
+        };
+        DVI_TRY(dvi_size_say(l, &f, err));
+    }
+    return DEVIMG_OK;
+}
+
 static enum devimg_status judge_whole(struct dvi_size_linter *l, bool header_checked,
                                       struct devimg_error *err)
 {
@@ -534,7 +586,9 @@ static enum devimg_status judge_whole(struct dvi_size_linter *l, bool header_che
                           "no static_assert of the header holds its size to constants",
                           "hold the parameter that is the size: static_assert(N == 16 || N == 32)",
                           err));
-    if (out->source_count == 0)
+    if (out->source_count > 0)
+        DVI_TRY(say_unused(l, err));
+    else
         DVI_TRY(say_whole(l, "no-source", NULL, "no source file was found",
                           "name files, or folders that hold C, C++ or OpenCL C sources", err));
     if (out->request_count < expected)
@@ -553,9 +607,29 @@ static enum devimg_status judge_whole(struct dvi_size_linter *l, bool header_che
     return DEVIMG_OK;
 }
 
+/* Declarations of templates that are looked for, with arguments by default. */
+static enum devimg_status find_defaults(struct dvi_size_linter *l, struct devimg_error *err)
+{
+    for (size_t i = 0; l->policy->lint.templates.count > 0 && i < l->count; i++)
+        for (size_t k = 0; k < l->sources[i].scopes.count; k++) {
+            const struct dvi_scope *scope = &l->sources[i].scopes.items[k];
+            if (scope->kind != DVI_SCOPE_TEMPLATE || scope->name == NULL || scope->is_lambda ||
+                !names_template(l, scope->name))
+                continue;
+            if (l->defaults.count == MOST_DEFAULTS)
+                return DEVIMG_OK; /* an argument that is not found fails */
+            struct dvi_size_default *d = DVI_ADD(&l->defaults);
+            if (d == NULL)
+                return dvi_fail_memory(err, "lint");
+            *d = (struct dvi_size_default){ i, (uint32_t)k };
+        }
+    return DEVIMG_OK;
+}
+
 enum devimg_status dvi_size_judge(struct dvi_size_linter *l, struct devimg_error *err)
 {
     bool header_checked = false;
+    DVI_TRY(find_defaults(l, err));
     for (size_t i = 0; i < l->count; i++) {
         const struct dvi_source *source = &l->sources[i];
         if (l->errors[i] != NULL)
@@ -563,7 +637,7 @@ enum devimg_status dvi_size_judge(struct dvi_size_linter *l, struct devimg_error
         l->followed_until = 0;
         for (size_t k = 0; k < source->requests.count; k++)
             DVI_TRY(judge(l, i, &source->requests.items[k], err));
-        DVI_TRY(judge_headers(l, i, &header_checked, err));
+        DVI_TRY(dvi_size_judge_header(l, i, &header_checked, err));
         if (source->open != NULL)
             DVI_TRY(say_open(l, i, err));
     }

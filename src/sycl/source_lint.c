@@ -6,13 +6,14 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/file.h"
 #include "base/pool.h"
 #include "check/compile_lines.h"
 #include "sycl/source_linter.h"
 
-enum { SMALL_FILE = 1 << 20, MOST_WORDS = 4096 };
+enum { SMALL_FILE = 1 << 20 };
 
 /* ---- which files ---- */
 
@@ -30,6 +31,29 @@ static bool is_source(const char *name)
     return false;
 }
 
+/* "a/../b" as "b" where that is the same file: `a` may be a link. */
+static const char *shortened(const char *path, struct dvi_arena *arena)
+{
+    struct stat before, after;
+    const size_t size = strlen(path) + 1;
+    char *text = dvi_arena_array(arena, size, 1);
+    if (text == NULL)
+        return path;
+    memcpy(text, path, size);
+    for (char *up; (up = strstr(text, "/../")) != NULL && up != text;) {
+        char *start = up;
+        while (start > text && start[-1] != '/')
+            start--;
+        if (start == up || (up - start == 2 && memcmp(start, "..", 2) == 0))
+            return path;
+        memmove(start, up + 4, strlen(up + 4) + 1);
+    }
+    return stat(path, &before) == 0 && stat(text, &after) == 0 && before.st_dev == after.st_dev &&
+                   before.st_ino == after.st_ino
+               ? text
+               : path;
+}
+
 static enum devimg_status take_unit(void *context, const struct dvi_compile_line *line,
                                     enum devimg_status status, struct devimg_error *err)
 {
@@ -39,8 +63,10 @@ static enum devimg_status take_unit(void *context, const struct dvi_compile_line
     if (line->file == NULL || !is_source(line->file))
         return DEVIMG_OK;
     const char *path = *line->file == '/' || line->folder == NULL
-                           ? line->file
+                           ? dvi_arena_copy(&scratch, line->file)
                            : dvi_arena_format(&scratch, "%s/%s", line->folder, line->file);
+    if (path != NULL)
+        path = shortened(path, &scratch);
     const enum devimg_status st = path != NULL ? dvi_walk_add(&l->walk, path, is_source, err)
                                                : dvi_fail_memory(err, line->file);
     dvi_arena_free(&scratch);
@@ -100,12 +126,23 @@ static enum devimg_status keep_files(struct dvi_size_linter *l, size_t first_hea
     return DEVIMG_OK;
 }
 
+/* The list, or that of a build's folder. */
+static enum devimg_status read_commands(struct dvi_size_linter *l, struct devimg_error *err)
+{
+    struct stat info;
+    const char *path = l->asked->commands;
+    if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))
+        path = dvi_arena_format(&l->out->arena, "%s/compile_commands.json", path);
+    return path != NULL ? dvi_compile_lines_read(path, take_unit, l, err)
+                        : dvi_fail_memory(err, "lint");
+}
+
 static enum devimg_status find_files(struct dvi_size_linter *l, struct devimg_error *err)
 {
     for (size_t i = 0; i < l->asked->path_count; i++)
         DVI_TRY(dvi_walk_add(&l->walk, l->asked->paths[i], is_source, err));
     if (l->asked->commands != NULL)
-        DVI_TRY(dvi_compile_lines_read(l->asked->commands, take_unit, l, err));
+        DVI_TRY(read_commands(l, err));
     const size_t first_header = l->walk.files.count;
     for (size_t i = 0; i < l->policy->lint.headers.count; i++)
         DVI_TRY(dvi_walk_add(&l->walk, l->policy->lint.headers.items[i], is_source, err));
@@ -175,9 +212,9 @@ static enum devimg_status add_word(struct dvi_size_linter *l, const struct dvi_s
 {
     if (has_word(l, what->name))
         return DEVIMG_OK;
-    if (l->words.count == MOST_WORDS)
+    if (l->words.count == DVI_SOURCE_MOST_WORDS)
         return dvi_fail_plain(err, DEVIMG_LIMIT, "lint", "more than %d macros that hold a size",
-                              (int)MOST_WORDS);
+                              (int)DVI_SOURCE_MOST_WORDS);
     struct dvi_source_word *word = DVI_ADD(&l->words);
     const char *own = dvi_arena_copy(&l->out->arena, what->name);
     if (word == NULL || own == NULL)
@@ -339,7 +376,8 @@ static enum devimg_status own_texts(struct dvi_size_lint *out, struct devimg_err
 static enum devimg_status run(struct dvi_size_linter *l, struct devimg_error *err)
 {
     const struct dvi_lint_policy *policy = &l->policy->lint;
-    l->raw_denied = policy->raw == DVI_CHOICE_STRICT ||
+    l->raw_asked = policy->raw == DVI_CHOICE_STRICT;
+    l->raw_denied = l->raw_asked ||
                     (policy->raw == DVI_CHOICE_UNSET &&
                      policy->macros.count + policy->templates.count + policy->headers.count > 0);
     DVI_TRY(take_targets(l, err));
@@ -381,6 +419,8 @@ enum devimg_status dvi_size_lint_run(const struct dvi_size_lint_asked *asked,
     free(l.is_header);
     DVI_LIST_FREE(&l.words);
     DVI_LIST_FREE(&l.wrappers);
+    DVI_LIST_FREE(&l.defaults);
+    free(l.wrapper_heads);
     dvi_source_words_free(&l.table);
     dvi_sources_free(&l.all);
     dvi_walk_free(&l.walk);

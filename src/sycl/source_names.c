@@ -129,6 +129,7 @@ static void reach_from(struct dvi_sources *s, size_t from)
 
 bool dvi_source_split(const char *text, struct dvi_source_path *out)
 {
+    out->want = DVI_WANT_VALUE;
     out->global = strncmp(text, "::", 2) == 0;
     if (out->global)
         text += 2;
@@ -144,34 +145,28 @@ bool dvi_source_split(const char *text, struct dvi_source_path *out)
     return *out->last != 0;
 }
 
-/* Is `path` the first `size` bytes of `scope`, then `prefix`? */
-static bool is_joined(const char *path, const char *scope, size_t size, const char *prefix)
-{
-    if (strncmp(path, scope, size) != 0)
-        return false;
-    path += size;
-    if (size > 0 && *prefix != 0) {
-        if (strncmp(path, "::", 2) != 0)
-            return false;
-        path += 2;
-    }
-    return strcmp(path, prefix) == 0;
-}
-
-/* How many scopes lie between the place and the one that `path` is found in; NOWHERE: it is not. */
+/* How many scopes lie between the place and the one that `path` is found in; NOWHERE: it is not.
+ * `path` is that scope, of or around `scope`, then the prefix. */
 static unsigned scopes_between(const char *path, const char *scope,
                                const struct dvi_source_path *name)
 {
-    size_t size = strlen(scope);
-    for (unsigned away = 0;; away++) {
-        if ((!name->global || size == 0) && is_joined(path, scope, size, name->prefix))
-            return away;
-        if (size == 0)
+    const size_t path_size = strlen(path), size = strlen(name->prefix);
+    size_t common = path_size - size; /* of the scope it is found in */
+    unsigned away = 0;
+    if (size > path_size || strcmp(path + common, name->prefix) != 0)
+        return NOWHERE;
+    if (common > 0 && size > 0) {
+        if (common < 2 || memcmp(path + common - 2, "::", 2) != 0)
             return NOWHERE;
-        do
-            size--;
-        while (size > 0 && !(scope[size] == ':' && scope[size + 1] == ':'));
+        common -= 2;
     }
+    if (strncmp(path, scope, common) != 0 || (name->global && common > 0))
+        return NOWHERE;
+    if (common > 0 && scope[common] != 0 && strncmp(scope + common, "::", 2) != 0)
+        return NOWHERE;
+    for (const char *p = scope + common; *p != 0; p++)
+        away += p == scope || (p[0] == ':' && p[1] == ':');
+    return away;
 }
 
 static bool ends_with_scope(const char *path, const char *suffix)
@@ -276,8 +271,10 @@ static void take_found(struct dvi_sources *s, const struct dvi_source_ref *ref, 
     }
     const struct dvi_constant *c = &s->items[ref->source].constants.items[ref->constant];
     for (unsigned i = 0; i < out->count; i++)
-        if (out->items[i]->kind == c->kind && strcmp(out->items[i]->text, c->text) == 0 &&
-            out->at[i].source == ref->source && out->at[i].scope == c->scope)
+        if (out->items[i]->kind == c->kind && out->items[i]->plus == c->plus &&
+            out->items[i]->param_count == c->param_count && c->kind != DVI_CONSTANT_CLASS &&
+            strcmp(out->items[i]->text, c->text) == 0 && out->at[i].source == ref->source &&
+            out->at[i].scope == c->scope)
             return;
     if (out->count == DVI_SOURCE_FOUND) {
         out->cut = true;
@@ -291,10 +288,14 @@ static void take_found(struct dvi_sources *s, const struct dvi_source_ref *ref, 
 }
 
 static bool has_name(const struct dvi_sources *s, const struct dvi_source_ref *ref, uint32_t hash,
-                     const char *name)
+                     const struct dvi_source_path *name)
 {
     const struct dvi_constant *c = &s->items[ref->source].constants.items[ref->constant];
-    return c->hash == hash && strcmp(c->name, name) == 0;
+    const unsigned is = c->kind == DVI_CONSTANT_CLASS ? DVI_WANT_CLASS
+                        : c->is_function              ? DVI_WANT_FUNCTION
+                                                      : DVI_WANT_VALUE;
+    return c->hash == hash && strcmp(c->name, name->last) == 0 &&
+           (c->kind == DVI_CONSTANT_ALIAS || is == name->want);
 }
 
 void dvi_source_find(struct dvi_sources *s, const struct dvi_source_place *place,
@@ -304,7 +305,7 @@ void dvi_source_find(struct dvi_sources *s, const struct dvi_source_place *place
     *out = (struct dvi_source_found){ .rank = RANK_NONE };
     for (uint32_t at = s->own_heads[own_slot(s, hash, place->source)]; at != 0;) {
         const struct dvi_source_ref *ref = &s->refs[at - 1];
-        if (ref->source == place->source && has_name(s, ref, hash, name->last))
+        if (ref->source == place->source && has_name(s, ref, hash, name))
             take_found(s, ref, rank_of(s, place, name, ref), out);
         if (++s->steps > DVI_SOURCE_STEPS) {
             out->cut = true;
@@ -321,7 +322,7 @@ void dvi_source_find(struct dvi_sources *s, const struct dvi_source_place *place
             out->cut = true;
             return;
         }
-        if (ref->source != place->source && has_name(s, ref, hash, name->last))
+        if (ref->source != place->source && has_name(s, ref, hash, name))
             take_found(s, ref, rank_of(s, place, name, ref), out);
     }
 }

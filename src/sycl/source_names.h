@@ -26,7 +26,8 @@ struct dvi_source_found {
 struct dvi_source_path {
     char prefix[256];
     const char *last;
-    bool global; /* it starts with "::" */
+    bool global;                                                     /* it starts with "::" */
+    enum { DVI_WANT_VALUE, DVI_WANT_FUNCTION, DVI_WANT_CLASS } want; /* another name counts too */
 };
 
 /** False: it is no name, or its scopes are too long. */

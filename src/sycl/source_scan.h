@@ -13,7 +13,9 @@
 enum {
     DVI_SOURCE_MOST_BYTES = 256 << 20,
     DVI_SOURCE_MOST_ITEMS = 500000,
-    DVI_SOURCE_MOST_USINGS = 32
+    DVI_SOURCE_MOST_USINGS = 32,
+    DVI_SOURCE_MOST_DEPTH = 5000,          /* scopes inside each other */
+    DVI_SOURCE_MOST_PATH_BYTES = 64 << 20, /* of all scopes: a name in 1000 others is long */
 };
 
 enum dvi_scope_kind {
@@ -28,23 +30,35 @@ struct dvi_scope {
     enum dvi_scope_kind kind;
     const char *path; /* "a::b": of the innermost NAMED one */
     const char *name; /* of a class, a function-like macro, or what a template declares; or NULL */
-    const char *const *params; /* of TEMPLATE and MACRO */
+    const char *const *params;   /* of TEMPLATE and MACRO; "": one without a name */
+    const char *const *defaults; /* of TEMPLATE: an expression for each parameter; NULL: none */
+    const char *arguments;       /* of a class: those that it is specialized for; NULL: none */
+    uint32_t class_at;           /* of a class, and of what is its member: 1 + its CLASS */
     uint32_t param_count;
     uint32_t parens; /* that are open around it */
+    uint32_t depth;
+    uint32_t macro; /* it, or the one around it, that is a MACRO; 0: none */
     bool is_lambda;
+    bool is_member; /* a body outside of the class, or namespace, that `path` is */
 };
 
 enum dvi_constant_kind {
     DVI_CONSTANT_VALUE, /* const, constexpr, an enumerator: `text` is an expression */
     DVI_CONSTANT_MACRO, /* #define NAME ...: likewise */
-    DVI_CONSTANT_ALIAS  /* another name: `text` is a path */
+    DVI_CONSTANT_ALIAS, /* another name: `text` is a path */
+    DVI_CONSTANT_CLASS  /* a class; `params` are those that it is derived from */
 };
 
 struct dvi_constant {
     enum dvi_constant_kind kind;
-    const char *name, *text;
+    const char *name, *text; /* "": of a function that does more than return an expression */
+    const char *const *params;
+    uint32_t param_count;
+    bool is_function; /* VALUE and MACRO: it is called, with `params` */
     uint32_t scope;
     uint32_t hash;     /* of the name */
+    uint32_t before;   /* of MACRO: 1 + the macro before it whose name has a like hash; 0: none */
+    uint64_t plus;     /* added to the text's value: an enumerator's place behind it */
     size_t begin, end; /* in the file: where it can be used */
     uint64_t line, column;
 };
@@ -103,6 +117,8 @@ void dvi_source_words_free(struct dvi_source_words *words);
 bool dvi_source_words_find(const struct dvi_source_words *words, struct dvi_view name,
                            struct dvi_source_word *out);
 
+enum { DVI_SOURCE_MOST_WORDS = 4096 };
+
 /** Names that a file may hold: never no where it holds one. */
 enum { DVI_SOURCE_NAME_BITS = 16384 };
 
@@ -121,6 +137,7 @@ struct dvi_source {
     const char *open; /* a comment or raw string that has no end; NULL: none */
     struct dvi_lexeme opened;
     uint8_t names[DVI_SOURCE_NAME_BITS / 8];
+    uint8_t words[DVI_SOURCE_MOST_WORDS / 8]; /* a bit for each of dvi_source_words: it is there */
 };
 
 /**

@@ -34,6 +34,9 @@ const char *dvi_word_name(enum dvi_word_id id);
 struct dvi_pending {
     bool named;
     const char *path, *name;
+    const char *arguments; /* as in dvi_scope */
+    uint32_t class_at;
+    const char *member_of; /* of a function: "a::K" of "void a::K::f(...)"; or NULL */
 };
 
 /** A conditional that is open. */
@@ -48,6 +51,7 @@ struct dvi_scanner {
     struct dvi_lexer lexer;
     struct dvi_lexeme token, before; /* `before` is of the same macro or of no directive */
     struct dvi_lexeme before_that;
+    struct dvi_lexeme path_start; /* of the name whose last "::" was read */
     const struct dvi_source_words *words;
     struct dvi_source *out;
     struct devimg_error *err;
@@ -65,6 +69,9 @@ struct dvi_scanner {
     size_t named_until; /* declarators up to here were read */
     struct dvi_pending pending;
     DVI_LIST(struct dvi_conditional) conditionals;
+    uint32_t *macros; /* heads of chains of constants, by the hash of their names; NULL: none yet */
+    uint64_t macro_steps;
+    size_t path_bytes; /* of all scopes */
 };
 
 /** The next token of the source; false: none is left, or the scan failed. */
@@ -75,7 +82,18 @@ uint32_t dvi_scanner_keep(struct dvi_scanner *s);
 /** Open a scope in the one at hand; `path` NULL: that of its parent. */
 void dvi_scanner_enter(struct dvi_scanner *s, enum dvi_scope_kind kind, const char *path,
                        const char *name);
+/** What a named thing of the scope at hand is called, "a::b::name"; NULL: the scan failed. */
+const char *dvi_scanner_path(struct dvi_scanner *s, const char *name);
+/** Back to the scope around the one at hand, which is forgotten where nothing refers to it. */
+void dvi_scanner_leave(struct dvi_scanner *s);
 bool dvi_scanner_in_macro(const struct dvi_scanner *s);
+/** A word that is looked for is here; NULL: none. */
+void dvi_scanner_saw(struct dvi_scanner *s, const struct dvi_source_word *word);
+/** In a side of a conditional that no compiler takes. */
+bool dvi_scanner_is_dead(const struct dvi_scanner *s);
+/** The token at hand becomes the one before; there is none before. */
+void dvi_scanner_remember(struct dvi_scanner *s);
+void dvi_scanner_forget(struct dvi_scanner *s);
 
 /** An expression while it is copied: tokens with a blank between them. */
 struct dvi_spelling {
@@ -94,10 +112,21 @@ const char *dvi_spelled(const struct dvi_spelling *from, struct dvi_arena *arena
 const char *dvi_scanner_text(struct dvi_scanner *s, const struct dvi_lexer *lexer,
                              const struct dvi_lexeme *token);
 
-/** Add a constant of the scope at hand; its name is at `token`. */
-void dvi_scanner_constant(struct dvi_scanner *s, enum dvi_constant_kind kind, const char *name,
-                          const char *text, const struct dvi_lexeme *token, bool around);
+/** Add a constant of the scope at hand, or, for `around`, of the file; its name is at `token`.
+ *  NULL: none was added. */
+struct dvi_constant *dvi_scanner_constant(struct dvi_scanner *s, enum dvi_constant_kind kind,
+                                          const char *name, const char *text,
+                                          const struct dvi_lexeme *token, bool around);
+/** A list of its own; NULL: no memory, and the scan has failed. */
+const char *const *dvi_scanner_list(struct dvi_scanner *s, const char *const *items,
+                                    uint32_t count);
+/** dvi_spelled(); NULL: the scan has failed. */
+const char *dvi_scanner_spelled(struct dvi_scanner *s, const struct dvi_spelling *from);
 
+/** The directive whose '#' is at hand, to the end of its line. */
+void dvi_scan_directive(struct dvi_scanner *s);
+/** The name at hand, whatever it is. */
+void dvi_scan_name(struct dvi_scanner *s);
 /* Each looks at what the name at hand starts. */
 void dvi_scan_template(struct dvi_scanner *s);
 void dvi_scan_lambda_params(struct dvi_scanner *s);

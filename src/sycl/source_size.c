@@ -9,7 +9,7 @@
 
 #include "sycl/source_scanner.h"
 
-enum { MOST_TOKENS = 4096, MOST_KEPT = 700 };
+enum { MOST_TOKENS = 4096, MOST_ANGLES = 200, MOST_KEPT = 700 };
 
 static bool ends(const struct dvi_lexeme *t)
 {
@@ -95,7 +95,7 @@ static bool in_angles(struct dvi_lexer *l, struct argument *a)
             cut_list(a);
             return true;
         }
-        if (ends(&t) || dvi_lex_mark(&t, ';'))
+        if (ends(&t) || dvi_lex_mark(&t, ';') || angles > MOST_ANGLES)
             return false;
         if (depth == 0 && dvi_lex_mark(&t, '>')) {
             if (angles == 0)
@@ -208,7 +208,14 @@ static bool attribute(struct dvi_scanner *s, const char *name, bool sure)
         dvi_lex(&l, &t);
     if (!dvi_lex_mark(&t, '('))
         return false;
+    struct dvi_lexer behind = l;
     in_parens(&l, &a);
+    /* one argument it is, with commas between those of templates */
+    if (a.count > 1 && memchr(a.text.bytes, '<', a.text.size) != NULL) {
+        a = (struct argument){ .wanted = 0 };
+        in_parens(&behind, &a);
+        a.wanted = 1;
+    }
     const bool no_size = leaves_size(&a);
     add(s, DVI_FORM_ATTRIBUTE, name, &a, a.text.size > 0 ? &a.first : &s->token, no_size);
     return true;

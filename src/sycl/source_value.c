@@ -9,70 +9,57 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sycl/source_names.h"
-#include "sycl/source_scanner.h"
-
-enum { MOST_DEPTH = 200, MOST_STEPS = 20000 };
+#include "sycl/source_reader.h"
 
 /* ---- values ---- */
 
-struct reader {
-    struct dvi_sources *sources;
-    struct dvi_source_place place;
-    struct dvi_lexer lexer;
-    struct dvi_lexeme token; /* the next one */
-    unsigned depth;
-    unsigned *steps;
-};
-
-static void set_unknown(struct dvi_values *out, const char *name)
+void dvi_value_unknown(struct dvi_values *out, enum dvi_value_why why, const char *name)
 {
     if (out->state == DVI_VALUE_UNKNOWN || out->state == DVI_VALUE_PARAMETER)
         return;
     out->state = DVI_VALUE_UNKNOWN;
+    out->why = why;
     out->count = 0;
     (void)snprintf(out->name, sizeof out->name, "%.95s", name);
 }
 
-static void add_value(struct dvi_values *out, int64_t value)
+void dvi_value_add(struct dvi_values *out, int64_t value)
 {
     for (unsigned i = 0; i < out->count; i++)
         if (out->items[i] == value)
             return;
     if (out->count == DVI_VALUES_MOST)
-        set_unknown(out, "a name with more than 16 values");
+        dvi_value_unknown(out, DVI_WHY_TEXT, "a name with more than 16 values");
     else if (out->state == DVI_VALUE_KNOWN)
         out->items[out->count++] = value;
 }
 
-static void merge(struct dvi_values *out, const struct dvi_values *more)
+void dvi_value_merge(struct dvi_values *out, const struct dvi_values *more)
 {
+    if (*out->unless == 0)
+        memcpy(out->unless, more->unless, sizeof out->unless);
     if (more->state == DVI_VALUE_KNOWN)
         for (unsigned i = 0; i < more->count; i++)
-            add_value(out, more->items[i]);
-    else if (out->state == DVI_VALUE_KNOWN)
-        *out = *more;
-    else if (more->state == DVI_VALUE_PARAMETER)
+            dvi_value_add(out, more->items[i]);
+    else if (out->state == DVI_VALUE_KNOWN || more->state == DVI_VALUE_PARAMETER)
         *out = *more;
 }
 
-static void next(struct reader *r)
+void dvi_reader_next(struct dvi_reader *r)
 {
     dvi_lex(&r->lexer, &r->token);
 }
 
-static void unknown_token(struct reader *r, struct dvi_values *out)
+void dvi_reader_unknown(struct dvi_reader *r, struct dvi_values *out)
 {
     char text[64];
     const struct dvi_view v =
         dvi_head(dvi_from(r->lexer.source, r->token.at), r->token.size < 48 ? r->token.size : 48);
     (void)snprintf(text, sizeof text, "%.*s", (int)v.size, (const char *)v.data);
-    set_unknown(out, v.size > 0 ? text : "an expression that is cut");
+    dvi_value_unknown(out, DVI_WHY_TEXT, v.size > 0 ? text : "an expression that is cut");
 }
 
-static void expression(struct reader *r, unsigned least, struct dvi_values *out);
-static void evaluate(struct dvi_sources *s, const struct dvi_source_place *place, const char *text,
-                     unsigned depth, unsigned *steps, struct dvi_values *out);
+static void expression(struct dvi_reader *r, unsigned least, struct dvi_values *out);
 
 static int digit_of(uint8_t c)
 {
@@ -83,7 +70,7 @@ static int digit_of(uint8_t c)
     return c >= 'A' && c <= 'F' ? c - 'A' + 10 : 99;
 }
 
-static void number(struct reader *r, struct dvi_values *out)
+static void number(struct dvi_reader *r, struct dvi_values *out)
 {
     char room[DVI_LEX_ROOM];
     struct dvi_view v = dvi_lex_text(&r->lexer, &r->token, room);
@@ -104,7 +91,7 @@ static void number(struct reader *r, struct dvi_values *out)
         if (digit >= base)
             break;
         if (value > (INT64_MAX - (uint64_t)digit) / (uint64_t)base) {
-            unknown_token(r, out);
+            dvi_reader_unknown(r, out);
             return;
         }
         value = value * (uint64_t)base + (uint64_t)digit;
@@ -113,14 +100,14 @@ static void number(struct reader *r, struct dvi_values *out)
     for (; v.size > 0 && strchr("uUlLzZ", v.data[0]) != NULL; v = dvi_from(v, 1))
         ;
     if (!any || v.size > 0)
-        unknown_token(r, out);
+        dvi_reader_unknown(r, out);
     else
-        add_value(out, (int64_t)value);
-    next(r);
+        dvi_value_add(out, (int64_t)value);
+    dvi_reader_next(r);
 }
 
 /* Names of integer types: T(x), T{x} and (T)x are x. */
-static bool is_type(const char *name)
+bool dvi_is_integer_type(const char *name)
 {
     static const char *const types[] = { "int",      "unsigned", "long",    "short",    "char",
                                          "bool",     "signed",   "const",   "size_t",   "int8_t",
@@ -133,123 +120,34 @@ static bool is_type(const char *name)
 }
 
 /* The expression between the mark at hand and `close`. */
-static void inside(struct reader *r, int close, struct dvi_values *out)
+void dvi_read_inside(struct dvi_reader *r, int close, struct dvi_values *out)
 {
-    next(r);
+    dvi_reader_next(r);
     expression(r, 0, out);
     if (!dvi_lex_mark(&r->token, close))
-        unknown_token(r, out);
-    next(r);
+        dvi_reader_unknown(r, out);
+    dvi_reader_next(r);
 }
 
 /* static_cast<T>(x) */
-static void cast(struct reader *r, struct dvi_values *out)
+void dvi_read_cast(struct dvi_reader *r, struct dvi_values *out)
 {
     for (unsigned i = 0; i < 16 && !dvi_lex_mark(&r->token, '>') && r->token.kind != DVI_LEX_END;
          i++)
-        next(r);
-    next(r);
+        dvi_reader_next(r);
+    dvi_reader_next(r);
     if (dvi_lex_mark(&r->token, '('))
-        inside(r, ')', out);
+        dvi_read_inside(r, ')', out);
     else
-        unknown_token(r, out);
-}
-
-/* What a name may stand for where it is used in `place`. */
-static void lookup(struct reader *r, const char *text, struct dvi_values *out)
-{
-    struct dvi_source_path path;
-    struct dvi_source_found found;
-    if (!dvi_source_split(text, &path)) {
-        set_unknown(out, text);
-        return;
-    }
-    for (size_t i = 0; *path.prefix == 0 && !path.global && i < r->sources->define_count; i++) {
-        if (strcmp(r->sources->defines[i].name, path.last) != 0)
-            continue;
-        evaluate(r->sources, &r->place, r->sources->defines[i].text, r->depth + 1, r->steps, out);
-        return;
-    }
-    dvi_source_find(r->sources, &r->place, &path, &found);
-    for (unsigned i = 0; i < found.count; i++) {
-        const struct dvi_constant *c = found.items[i];
-        struct dvi_values one = { .state = DVI_VALUE_KNOWN };
-        evaluate(r->sources, &found.at[i], c->text, r->depth + 1, r->steps, &one);
-        merge(out, &one);
-    }
-    if (found.cut || (found.count == 0 && *path.prefix == 0))
-        set_unknown(out, text);
-    if (found.count > 0 || *path.prefix == 0 || out->state != DVI_VALUE_KNOWN)
-        return;
-    /* the first name may be an alias: look the rest up in what it stands for */
-    char head[256];
-    const size_t size = strcspn(path.prefix, ":");
-    struct dvi_source_path alias;
-    memcpy(head, path.prefix, size);
-    head[size] = 0;
-    const char *rest = strstr(text, head) + size;
-    if (dvi_source_split(head, &alias))
-        dvi_source_find(r->sources, &r->place, &alias, &found);
-    for (unsigned i = 0; i < found.count; i++) {
-        char whole[512];
-        struct dvi_values one = { .state = DVI_VALUE_KNOWN };
-        if (found.items[i]->kind != DVI_CONSTANT_ALIAS || strcmp(found.items[i]->text, head) == 0)
-            continue;
-        (void)snprintf(whole, sizeof whole, "%s%s", found.items[i]->text, rest);
-        evaluate(r->sources, &found.at[i], whole, r->depth + 1, r->steps, &one);
-        merge(out, &one);
-    }
-    if (out->state == DVI_VALUE_KNOWN && out->count == 0)
-        set_unknown(out, text);
-}
-
-static void name(struct reader *r, struct dvi_values *out)
-{
-    struct dvi_spelling path = { .size = 0 };
-    char room[DVI_LEX_ROOM];
-    char last[DVI_LEX_ROOM] = "";
-    bool wants_name = true, any = false;
-    for (;;) {
-        const bool scope = dvi_lex_mark(&r->token, DVI_LEX_SCOPE);
-        if (!scope && (r->token.kind != DVI_LEX_NAME || !wants_name))
-            break;
-        if (!scope) {
-            const struct dvi_view v = dvi_lex_text(&r->lexer, &r->token, room);
-            (void)snprintf(last, sizeof last, "%.*s", (int)v.size, (const char *)v.data);
-            any = true;
-        }
-        wants_name = scope;
-        dvi_spell(&path, &r->lexer, &r->token);
-        next(r);
-    }
-    path.bytes[path.size] = 0; /* dvi_spell() leaves room for it */
-    if (path.cut || wants_name || !any) {
-        set_unknown(out, "a name that is too long or cut");
-    } else if (strcmp(path.bytes, "static_cast") == 0 && dvi_lex_mark(&r->token, '<')) {
-        cast(r, out);
-    } else if (strcmp(path.bytes, "true") == 0 || strcmp(path.bytes, "false") == 0) {
-        add_value(out, *path.bytes == 't');
-    } else if (is_type(last)) {
-        while (r->token.kind == DVI_LEX_NAME) /* unsigned long */
-            next(r);
-        if (dvi_lex_mark(&r->token, '(') || dvi_lex_mark(&r->token, '{'))
-            inside(r, dvi_lex_mark(&r->token, '(') ? ')' : '}', out);
-        else
-            set_unknown(out, path.bytes);
-    } else if (dvi_lex_mark(&r->token, '(') || dvi_lex_mark(&r->token, '{') ||
-               dvi_lex_mark(&r->token, DVI_LEX_PASTE)) {
-        set_unknown(out, path.bytes); /* a call, or a name that is not whole yet */
-    } else {
-        lookup(r, path.bytes, out);
-    }
+        dvi_reader_unknown(r, out);
 }
 
 /* "(unsigned) x": true, and behind the ')'. */
-static bool c_cast(struct reader *r)
+static bool c_cast(struct dvi_reader *r)
 {
-    struct reader ahead = *r;
+    struct dvi_reader ahead = *r;
     char room[DVI_LEX_ROOM], last[DVI_LEX_ROOM] = "";
-    for (next(&ahead);; next(&ahead)) {
+    for (dvi_reader_next(&ahead);; dvi_reader_next(&ahead)) {
         if (ahead.token.kind == DVI_LEX_NAME) {
             const struct dvi_view v = dvi_lex_text(&ahead.lexer, &ahead.token, room);
             (void)snprintf(last, sizeof last, "%.*s", (int)v.size, (const char *)v.data);
@@ -257,40 +155,40 @@ static bool c_cast(struct reader *r)
             break;
         }
     }
-    if (!dvi_lex_mark(&ahead.token, ')') || !is_type(last))
+    if (!dvi_lex_mark(&ahead.token, ')') || !dvi_is_integer_type(last))
         return false;
-    next(&ahead);
+    dvi_reader_next(&ahead);
     *r = ahead;
     return true;
 }
 
-static void primary(struct reader *r, struct dvi_values *out)
+static void primary(struct dvi_reader *r, struct dvi_values *out)
 {
-    if (++*r->steps > MOST_STEPS || r->depth > MOST_DEPTH ||
+    if (++r->work->steps > DVI_READER_STEPS || r->depth > DVI_READER_DEPTH ||
         ++r->sources->steps > DVI_SOURCE_STEPS) {
-        set_unknown(out, "an expression without end");
+        dvi_value_unknown(out, DVI_WHY_TEXT, "an expression without end");
         return;
     }
     r->depth++;
     if (r->token.kind == DVI_LEX_NUMBER) {
         number(r, out);
     } else if (r->token.kind == DVI_LEX_NAME || dvi_lex_mark(&r->token, DVI_LEX_SCOPE)) {
-        name(r, out);
+        dvi_read_name(r, out);
     } else if (dvi_lex_mark(&r->token, '(')) {
         if (c_cast(r))
             primary(r, out);
         else
-            inside(r, ')', out);
+            dvi_read_inside(r, ')', out);
     } else if (r->token.kind == DVI_LEX_PUNCTUATOR && r->token.punctuator < 128 &&
                strchr("-+~!", r->token.punctuator) != NULL) {
         const int sign = r->token.punctuator;
         struct dvi_values one = { .state = DVI_VALUE_KNOWN };
-        next(r);
+        dvi_reader_next(r);
         primary(r, &one);
         for (unsigned i = 0; i < one.count; i++) {
             if (sign == '-' &&
                 one.items[i] == INT64_MIN) { /* no value: the type has no such number */
-                set_unknown(&one, "an expression without a value");
+                dvi_value_unknown(&one, DVI_WHY_TEXT, "an expression without a value");
                 break;
             }
             one.items[i] = sign == '-'   ? -one.items[i]
@@ -298,10 +196,10 @@ static void primary(struct reader *r, struct dvi_values *out)
                            : sign == '!' ? one.items[i] == 0
                                          : one.items[i];
         }
-        merge(out, &one);
+        dvi_value_merge(out, &one);
     } else {
-        unknown_token(r, out);
-        next(r);
+        dvi_reader_unknown(r, out);
+        dvi_reader_next(r);
     }
     r->depth--;
 }
@@ -323,7 +221,7 @@ static const struct {
 };
 
 /* The operator at hand and its precedence; 0: none. '>' and what touches it are put together. */
-static unsigned operator_at(const struct reader *r, int *op, bool *two)
+static unsigned operator_at(const struct dvi_reader *r, int *op, bool *two)
 {
     *two = false;
     *op = r->token.kind == DVI_LEX_PUNCTUATOR ? r->token.punctuator : 0;
@@ -377,13 +275,28 @@ static bool apply(int op, int64_t a, int64_t b, int64_t *out)
     }
 }
 
+static bool is_all(const struct dvi_values *v, bool truth)
+{
+    for (unsigned i = 0; i < v->count; i++)
+        if ((v->items[i] != 0) != truth)
+            return false;
+    return v->state == DVI_VALUE_KNOWN && v->count > 0;
+}
+
+/* What one side of && and || decides is so whatever the other is. */
 static void combine(int op, const struct dvi_values *a, const struct dvi_values *b,
                     struct dvi_values *out)
 {
     struct dvi_values result = { .state = DVI_VALUE_KNOWN };
+    const bool decides = op == DVI_LEX_OR;
+    if ((op == DVI_LEX_AND || decides) && (is_all(a, decides) || is_all(b, decides))) {
+        dvi_value_add(&result, decides);
+        *out = result;
+        return;
+    }
     if (a->state != DVI_VALUE_KNOWN || b->state != DVI_VALUE_KNOWN) {
-        merge(&result, a);
-        merge(&result, b);
+        dvi_value_merge(&result, a);
+        dvi_value_merge(&result, b);
         *out = result;
         return;
     }
@@ -391,47 +304,47 @@ static void combine(int op, const struct dvi_values *a, const struct dvi_values 
         for (unsigned k = 0; k < b->count; k++) {
             int64_t value = 0;
             if (apply(op, a->items[i], b->items[k], &value))
-                add_value(&result, value);
+                dvi_value_add(&result, value);
             else
-                set_unknown(&result, "an expression without a value");
+                dvi_value_unknown(&result, DVI_WHY_TEXT, "an expression without a value");
         }
     *out = result;
 }
 
 /* a ? b : c, behind the '?' */
-static void conditional(struct reader *r, struct dvi_values *out)
+static void conditional(struct dvi_reader *r, struct dvi_values *out)
 {
     const struct dvi_values condition = *out;
     struct dvi_values yes = { .state = DVI_VALUE_KNOWN }, no = { .state = DVI_VALUE_KNOWN };
-    next(r);
+    dvi_reader_next(r);
     expression(r, 0, &yes);
     if (!dvi_lex_mark(&r->token, ':')) {
-        unknown_token(r, out);
+        dvi_reader_unknown(r, out);
         return;
     }
-    next(r);
+    dvi_reader_next(r);
     expression(r, 0, &no);
     if (condition.state != DVI_VALUE_KNOWN)
         return;
     *out = (struct dvi_values){ .state = DVI_VALUE_KNOWN };
     for (unsigned i = 0; i < condition.count; i++)
-        merge(out, condition.items[i] != 0 ? &yes : &no);
+        dvi_value_merge(out, condition.items[i] != 0 ? &yes : &no);
 }
 
-static void expression(struct reader *r, unsigned least, struct dvi_values *out)
+static void expression(struct dvi_reader *r, unsigned least, struct dvi_values *out)
 {
     int op = 0;
     bool two = false;
-    if (++r->depth <= MOST_DEPTH)
+    if (++r->depth <= DVI_READER_DEPTH)
         primary(r, out);
     else
-        set_unknown(out, "an expression without end");
-    for (unsigned p; (p = operator_at(r, &op, &two)) > least && *r->steps <= MOST_STEPS &&
-                     r->depth <= MOST_DEPTH;) {
+        dvi_value_unknown(out, DVI_WHY_TEXT, "an expression without end");
+    for (unsigned p; (p = operator_at(r, &op, &two)) > least &&
+                     r->work->steps <= DVI_READER_STEPS && r->depth <= DVI_READER_DEPTH;) {
         struct dvi_values right = { .state = DVI_VALUE_KNOWN };
-        next(r);
+        dvi_reader_next(r);
         if (two)
-            next(r);
+            dvi_reader_next(r);
         expression(r, p, &right);
         const struct dvi_values left = *out;
         combine(op, &left, &right, out);
@@ -442,9 +355,11 @@ static void expression(struct reader *r, unsigned least, struct dvi_values *out)
 }
 
 /* The first name of the text that is a parameter around it, not behind "::" or ".". */
-static bool find_param(const struct dvi_source *source, uint32_t scope, const char *text, char *out,
-                       size_t room_size)
+static bool find_param(struct dvi_sources *s, const struct dvi_source_place *place,
+                       const char *text, char *out, size_t room_size)
 {
+    const struct dvi_source *source = &s->items[place->source];
+    const uint32_t scope = place->scope;
     struct dvi_lexer l = dvi_lexer_of(dvi_view_of(text, strlen(text), NULL));
     struct dvi_lexeme t, before = { .kind = DVI_LEX_END };
     for (dvi_lex(&l, &t); t.kind != DVI_LEX_END; before = t, dvi_lex(&l, &t)) {
@@ -454,6 +369,7 @@ static bool find_param(const struct dvi_source *source, uint32_t scope, const ch
             continue;
         const struct dvi_view v = dvi_lex_text(&l, &t, room);
         (void)snprintf(word, sizeof word, "%.*s", (int)v.size, (const char *)v.data);
+        s->steps += source->scopes.items[scope].depth;
         if (dvi_source_is_param(source, scope, word, DVI_SCOPE_TEMPLATE) ||
             dvi_source_is_param(source, scope, word, DVI_SCOPE_MACRO)) {
             (void)snprintf(out, room_size, "%.95s", word);
@@ -463,16 +379,16 @@ static bool find_param(const struct dvi_source *source, uint32_t scope, const ch
     return false;
 }
 
-static void evaluate(struct dvi_sources *s, const struct dvi_source_place *place, const char *text,
-                     unsigned depth, unsigned *steps, struct dvi_values *out)
+void dvi_evaluate(struct dvi_sources *s, const struct dvi_source_place *place, const char *text,
+                  unsigned depth, struct dvi_work *work, struct dvi_values *out)
 {
-    struct reader r = { .sources = s, .place = *place, .depth = depth, .steps = steps };
+    struct dvi_reader r = { .sources = s, .place = *place, .depth = depth, .work = work };
     char param[sizeof out->name];
-    if (depth > MOST_DEPTH) {
-        set_unknown(out, "a name that stands for itself");
+    if (depth > DVI_READER_DEPTH) {
+        dvi_value_unknown(out, DVI_WHY_TEXT, "a name that stands for itself");
         return;
     }
-    if (find_param(&s->items[place->source], place->scope, text, param, sizeof param)) {
+    if (find_param(s, place, text, param, sizeof param)) {
         out->state = DVI_VALUE_PARAMETER;
         out->count = 0;
         memcpy(out->name, param, sizeof param);
@@ -480,60 +396,20 @@ static void evaluate(struct dvi_sources *s, const struct dvi_source_place *place
     }
     r.lexer = dvi_lexer_of(dvi_view_of(text, strlen(text), NULL));
     r.lexer.line_begun = true; /* a '#' is no directive */
-    next(&r);
+    dvi_reader_next(&r);
     expression(&r, 0, out);
     if (out->state == DVI_VALUE_KNOWN && r.token.kind != DVI_LEX_END)
-        unknown_token(&r, out);
+        dvi_reader_unknown(&r, out);
     if (out->state == DVI_VALUE_KNOWN && out->count == 0)
-        set_unknown(out, text);
+        dvi_value_unknown(out, DVI_WHY_TEXT, text);
 }
 
 void dvi_source_value(struct dvi_sources *sources, size_t source, uint32_t scope, size_t offset,
                       const char *text, struct dvi_values *out)
 {
     const struct dvi_source_place place = { source, scope, offset };
-    unsigned steps = 0;
+    struct dvi_work work = { .steps = 0 };
     *out = (struct dvi_values){ .state = DVI_VALUE_KNOWN };
-    evaluate(sources, &place, text, 0, &steps, out);
-}
-
-/* ---- replacing ---- */
-
-static bool place_of(const struct dvi_lexer *l, const struct dvi_lexeme *t,
-                     const char *const *names, uint32_t count, uint32_t *out)
-{
-    for (*out = 0; t->kind == DVI_LEX_NAME && *out < count; (*out)++)
-        if (dvi_lex_is(l, t, names[*out]))
-            return true;
-    return false;
-}
-
-bool dvi_source_mentions(const char *text, const char *const *names, uint32_t count)
-{
-    struct dvi_lexer l = dvi_lexer_of(dvi_view_of(text, strlen(text), NULL));
-    struct dvi_lexeme t;
-    uint32_t at = 0;
-    for (dvi_lex(&l, &t); t.kind != DVI_LEX_END; dvi_lex(&l, &t))
-        if (place_of(&l, &t, names, count, &at))
-            return true;
-    return false;
-}
-
-const char *dvi_source_replace(const char *text, const char *const *names,
-                               const char *const *values, uint32_t count, struct dvi_arena *arena)
-{
-    struct dvi_lexer l = dvi_lexer_of(dvi_view_of(text, strlen(text), NULL));
-    struct dvi_lexeme t;
-    struct dvi_spelling out = { .size = 0 };
-    uint32_t at = 0;
-    l.line_begun = true;
-    for (dvi_lex(&l, &t); t.kind != DVI_LEX_END; dvi_lex(&l, &t)) {
-        if (place_of(&l, &t, names, count, &at))
-            dvi_spell_text(&out, values[at]);
-        else if (dvi_lex_mark(&t, DVI_LEX_PASTE))
-            out.glue = true;
-        else
-            dvi_spell(&out, &l, &t);
-    }
-    return dvi_spelled(&out, arena);
+    dvi_evaluate(sources, &place, text, 0, &work, out);
+    dvi_arena_free(&work.scratch);
 }

@@ -37,6 +37,17 @@ enum dvi_value_state {
     DVI_VALUE_UNKNOWN
 };
 
+/** Why a value is not known. */
+enum dvi_value_why {
+    DVI_WHY_NAME,     /* no source has a constant of the name */
+    DVI_WHY_CLASS,    /* nor the class, or one that it is derived from, that the name is asked of */
+    DVI_WHY_CALL,     /* a function that does more than return an expression, or is not there */
+    DVI_WHY_TEMPLATE, /* it depends on arguments of a template that are not followed */
+    DVI_WHY_ELEMENT,  /* of an array */
+    DVI_WHY_PLATFORM, /* a type whose size is not the same everywhere */
+    DVI_WHY_TEXT      /* `name` says it, or is what is not understood */
+};
+
 enum { DVI_VALUES_MOST = 16 };
 
 /** Several, where a constant has several definitions of which any may hold. */
@@ -45,6 +56,9 @@ struct dvi_values {
     int64_t items[DVI_VALUES_MOST]; /* of KNOWN, each once, in the order found */
     unsigned count;
     char name[96]; /* of UNKNOWN: what is not known; of PARAMETER: the parameter */
+    enum dvi_value_why why;
+    char unless
+        [96]; /* a base of the class around, which no source has: it may hide the name; or "" */
 };
 
 /** The expression `text`, as it stands at `offset` in `scope` of the source with this index. */
@@ -54,6 +68,8 @@ void dvi_source_value(struct dvi_sources *sources, size_t source, uint32_t scope
 /** `text` with each of the names replaced, as a macro's parameters are; NULL: no memory. */
 const char *dvi_source_replace(const char *text, const char *const *names,
                                const char *const *values, uint32_t count, struct dvi_arena *arena);
+/** True when `text` has "NAME<...>" whose argument `index` (from 0) mentions `param`; NULL: any. */
+bool dvi_source_hands_on(const char *text, const char *name, uint32_t index, const char *param);
 /** True when `text` has a name that is one of `names`. */
 bool dvi_source_mentions(const char *text, const char *const *names, uint32_t count);
 

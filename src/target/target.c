@@ -166,6 +166,43 @@ bool dvi_target_is_of_image(const struct devimg_target *target, const struct dev
                : row->ip_version != DEVIMG_UNKNOWN && row->ip_version == target->ip_version;
 }
 
+bool dvi_target_is_gpu(const struct devimg_target *target)
+{
+    return target->ip_version != DEVIMG_UNKNOWN || dvi_target_is_amd(target) ||
+           dvi_target_is_nvidia(target);
+}
+
+bool dvi_target_is_portable(const struct devimg_target *target)
+{
+    return strcmp(target->kind, "portable") == 0 || strcmp(target->kind, "spirv") == 0 ||
+           strcmp(target->kind, "ptx") == 0;
+}
+
+bool dvi_target_compiles(const struct devimg_target *target, const struct devimg_target *portable)
+{
+    const char *kind = dvi_target_is_amd(target)      ? "spirv"
+                       : dvi_target_is_nvidia(target) ? "ptx"
+                                                      : "portable";
+    return strcmp(portable->kind, kind) == 0;
+}
+
+uint32_t dvi_target_settings(const struct devimg_target *target)
+{
+    return dvi_target_is_amd(target) ? dvi_amd_settings(target) : 1;
+}
+
+uint32_t dvi_target_served(const struct devimg_target *target, const struct devimg_image *image)
+{
+    return dvi_target_is_amd(target) ? dvi_amd_served(target, dvi_target_of_image(image))
+                                     : dvi_target_is_of_image(target, image);
+}
+
+uint32_t dvi_target_run(const struct devimg_target *target, const struct devimg_image *image)
+{
+    return dvi_target_is_nvidia(target) ? dvi_nvidia_runs(target, dvi_target_of_image(image))
+                                        : dvi_target_served(target, image);
+}
+
 uint64_t dvi_target_former_ip(const struct devimg_target *target, size_t i)
 {
     for (uint32_t k = 0; k < dvi_target_former_count; k++)

@@ -66,6 +66,19 @@ const struct devimg_target *dvi_target_of_image(const struct devimg_image *image
  *  family is for every target of that family. */
 bool dvi_target_is_of_image(const struct devimg_target *target, const struct devimg_image *image);
 
+/** A GPU, or a processor of one; else a portable target, a CPU, or a name for a list of GPUs. */
+bool dvi_target_is_gpu(const struct devimg_target *target);
+/** Code that a driver compiles: SPIR-V ("spir64", "amdgcnspirv"), PTX ("compute_90"). */
+bool dvi_target_is_portable(const struct devimg_target *target);
+/** Do drivers of the vendor of `target`, a GPU, compile code of the portable target's kind? */
+bool dvi_target_compiles(const struct devimg_target *target, const struct devimg_target *portable);
+/** The settings of a GPU: dvi_amd_settings(); 1 where it has none. */
+uint32_t dvi_target_settings(const struct devimg_target *target);
+/** Those that the native image is meant for; 0: it is for another GPU. */
+uint32_t dvi_target_served(const struct devimg_target *target, const struct devimg_image *image);
+/** Those under which it runs the native image as it is: NVIDIA's GPUs run code of earlier ones, too. */
+uint32_t dvi_target_run(const struct devimg_target *target, const struct devimg_image *image);
+
 /** A parsed list of targets, as a user wrote it. */
 struct dvi_target_set {
     DVI_LIST(const struct devimg_target *) known; /* in the order written; no row twice */

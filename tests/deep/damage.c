@@ -134,6 +134,7 @@ static void read_case(const struct devimg_policy *policy)
     struct devimg_error *err = current.at % 2 == 0 ? &error : NULL;
     opts.struct_size = sizeof opts;
     opts.threads = 1;
+    opts.code_digests = 1;
     opts.max_total_inflated_size = 256u << 20;
     alarm(SECONDS_PER_CASE);
     const enum devimg_status status =
@@ -210,7 +211,9 @@ static struct devimg_policy *policy_new(void)
     if (devimg_policy_new(&policy, &error) != DEVIMG_OK ||
         devimg_policy_set(policy, "targets", "tgllp,adl-s,dg2-g11", &error) != DEVIMG_OK ||
         devimg_policy_set(policy, "fallback", "spir64", &error) != DEVIMG_OK ||
-        devimg_policy_set(policy, "compression", "required", &error) != DEVIMG_OK) {
+        devimg_policy_set(policy, "compression", "required", &error) != DEVIMG_OK ||
+        devimg_policy_set(policy, "max-bytes", "dg2-g11=1K,spir64=1K,all=1", &error) != DEVIMG_OK ||
+        devimg_policy_set(policy, "duplicates", "deny", &error) != DEVIMG_OK) {
         fprintf(stderr, "damage: no policy\n");
         exit(2);
     }

@@ -40,6 +40,40 @@ static void check(const struct row *row)
     dvi_arena_free(&arena);
 }
 
+/* S1-28: whether IGC ended at the first kernel, and whether some were left out. */
+static void failures_that_are_not_all(void **state)
+{
+    static const char one[] = "error: Kernel compiled with required subgroup size 8, which is "
+                              "unsupported on this platform\nin kernel: 'k'\n";
+    const struct {
+        const char *log;
+        size_t errors; /* further ones, each another */
+        bool first_only, cut;
+    } rows[] = {
+        { one, 0, true, false },
+        { "[lnl-m] error: in kernel 'a': Kernel compiled with required subgroup size 8\n", 0, true,
+          false },
+        { "[lnl-m] error: in kernel 'a': no\n[lnl-m] error: in kernel 'b': no\n", 0, false, false },
+        { "ptxas error   : Entry function 'k' uses too much shared data\n", 0, false, false },
+        { "a.cpp:1:1: error: no\n", DVI_MOST_DIAGNOSTICS - 1, false, false },
+        { "a.cpp:1:1: error: no\n", DVI_MOST_DIAGNOSTICS, false, true },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char log[8192];
+        struct dvi_arena arena = { 0 };
+        struct dvi_diagnostics found = { 0 };
+        int size = snprintf(log, sizeof log, "%s", rows[i].log);
+        for (size_t k = 0; k < rows[i].errors; k++)
+            size += snprintf(log + size, sizeof log - (size_t)size, "a.cpp:2:%zu: error: no\n", k);
+        assert_int_equal(dvi_diagnostics_read(log, &arena, &found, NULL), DEVIMG_OK);
+        assert_int_equal(found.first_only, rows[i].first_only);
+        assert_int_equal(found.cut, rows[i].cut);
+        DVI_LIST_FREE(&found.list);
+        dvi_arena_free(&arena);
+    }
+}
+
 static void ocloc_and_igc(void **state)
 {
     const struct row rows[] = {
@@ -169,6 +203,7 @@ static void what_is_no_error_of_any_form(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(failures_that_are_not_all),
         cmocka_unit_test(ocloc_and_igc),
         cmocka_unit_test(icpx_names_the_target_before_and_itself_behind),
         cmocka_unit_test(nvcc_and_ptxas),

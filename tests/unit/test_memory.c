@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -274,6 +275,56 @@ static void no_memory_is_no_other_plan(void **state)
     fail_each(ask_plan);
 }
 
+/* What a compiler refuses is told, or that there is no memory: by no other words, and never "ok". */
+static enum devimg_status ask_run(char *answer)
+{
+    static const char *const lists[] = { "pvc", "lnl-m" };
+    char path[64], ocloc[64];
+    const char *const sources[] = { path };
+    (void)snprintf(path, sizeof path, "%s/a.cl", folder);
+    (void)snprintf(ocloc, sizeof ocloc, "%s/ocloc", folder);
+    const struct dvi_compile_asked asked = { .sources = sources,
+                                             .source_count = 1,
+                                             .work = folder,
+                                             .lists = lists,
+                                             .list_count = 2,
+                                             .again = true,
+                                             .threads = 1,
+                                             .seconds = 60,
+                                             .programs[DVI_COMPILER_ocloc] = ocloc };
+    struct dvi_compile compile = { 0 };
+    enum devimg_status st = dvi_compile_plan(&asked, &compile, NULL);
+    if (st == DEVIMG_OK)
+        st = dvi_compile_run(&compile, NULL);
+    for (size_t i = 0; st == DEVIMG_OK && i < compile.cells.count; i++) {
+        const struct dvi_cell *cell = &compile.cells.items[i];
+        append(answer, cell->state == DVI_CELL_FAILED ? "failed" : "other");
+        append(answer, cell->is_unknown ? "unknown" : "known");
+        append(answer, cell->failures.first_only ? "first" : "all");
+        for (size_t k = 0; k < cell->failures.list.count; k++) {
+            append(answer, cell->failures.list.items[k].kernel);
+            append(answer, cell->failures.list.items[k].message);
+        }
+    }
+    dvi_compile_free(&compile);
+    return st;
+}
+
+static void no_memory_is_no_other_verdict_of_a_compiler(void **state)
+{
+    (void)state;
+    write_text("a.cl", "");
+    write_text("ocloc",
+               "#!/bin/sh\n"
+               "case \"$*\" in *lnl-m*) echo 'Error: Cannot get HW Info for device lnl-m.' ;;\n"
+               "*) printf 'error: no\\nin kernel: %s\\n' \"'k'\" ;; esac\n"
+               "exit 1\n");
+    char ocloc[64];
+    (void)snprintf(ocloc, sizeof ocloc, "%s/ocloc", folder);
+    assert_int_equal(chmod(ocloc, 0755), 0);
+    fail_each(ask_run);
+}
+
 static enum devimg_status ask_reads(char *answer)
 {
     char path[64];
@@ -323,6 +374,7 @@ int main(void)
         cmocka_unit_test(no_memory_is_no_other_message),
         cmocka_unit_test(no_memory_is_no_device_without_a_target),
         cmocka_unit_test(no_memory_is_no_other_plan),
+        cmocka_unit_test(no_memory_is_no_other_verdict_of_a_compiler),
         cmocka_unit_test(no_memory_is_no_header_that_was_not_read),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -115,7 +115,9 @@ static uint32_t image_of(struct world *w, uint32_t module, enum devimg_format fo
                                           .compression = DEVIMG_COMPRESSION_ZSTD,
                                           .registered = DEVIMG_YES,
                                           .kernel_count = 1,
-                                          .required_sub_group_size = DEVIMG_UNKNOWN };
+                                          .required_sub_group_size = DEVIMG_UNKNOWN,
+                                          .bundle_offset = DEVIMG_UNKNOWN,
+                                          .bundle_size = DEVIMG_UNKNOWN };
     w->records[0].image_count = w->image_count;
     if (module != DEVIMG_NONE)
         w->members[module][w->modules[module].image_count++] = i;
@@ -628,6 +630,116 @@ static void image_that_nothing_could_have_compressed_is_not_raw(void **state)
     expect(w, "error compression stored-raw 0 - spir64\n");
 }
 
+/* ---- max-bytes, duplicates ---- */
+
+static void budget_counts_inflated_bytes_of_a_target_and_stored_ones_of_the_file(void **state)
+{
+    struct world *w = *state;
+    set(w, "max-bytes", "adl-s=2K, bmg-g21=999 ,all=2100");
+    const uint32_t a = module_of(w, NULL, "k", NULL), b = module_of(w, NULL, "l", NULL);
+    native(w, a, "adl-s", DVI_IP(12, 2, 0)); /* each 1000 bytes, stored as 700 */
+    native(w, b, "adl-s", DVI_IP(12, 2, 0));
+    native(w, b, "bmg-g21", DVI_IP(20, 1, 0));
+    check_file(w);
+    expect(w, "error max-bytes over-budget - - bmg-g21\n");
+    assert_non_null(strstr(finding_at(w, 0)->message, "1 more than the 999"));
+    set(w, "max-bytes", "adl-s=1999,bmg-g21=1000,2099");
+    check_file(w);
+    expect(w, "error max-bytes over-budget - - -\n"
+              "error max-bytes over-budget - - adl-s\n");
+}
+
+/* What is compressed as one counts once; members of an archive through it, but for a target. */
+static void budget_counts_a_bundle_once(void **state)
+{
+    struct world *w = *state;
+    set(w, "max-bytes", "all=1299,gfx942=1999");
+    const uint32_t m = module_of(w, NULL, "k", NULL);
+    for (size_t i = 0; i < 2; i++) {
+        struct devimg_image *image =
+            &w->images[image_of(w, m, DEVIMG_FORMAT_AMDGPU, "gfx942", DEVIMG_UNKNOWN)];
+        image->stored_size = DEVIMG_UNKNOWN;
+        image->bundle_offset = 64;
+        image->bundle_size = 600;
+    }
+    const uint32_t archive = image_of(w, m, DEVIMG_FORMAT_ARCHIVE, NULL, DEVIMG_UNKNOWN);
+    w->images[native(w, m, "adl-s", DVI_IP(12, 2, 0))].parent = archive;
+    check_file(w);
+    expect(w, "error max-bytes over-budget - - -\n"
+              "error max-bytes over-budget - - gfx942\n");
+    assert_non_null(strstr(finding_at(w, 0)->message, "takes 1300 bytes in the file"));
+    assert_non_null(strstr(finding_at(w, 1)->message, "take 2000 bytes, inflated"));
+}
+
+static void size_that_is_not_stated_is_no_pass(void **state)
+{
+    struct world *w = *state;
+    set(w, "max-bytes", "spir64=1K,adl-s=1");
+    const uint32_t m = module_of(w, NULL, "k", NULL);
+    w->images[spirv(w, m)].size = DEVIMG_UNKNOWN;
+    native(w, m, "adl-s", DVI_IP(12, 2, 0));
+    w->images[native(w, m, "adl-s", DVI_IP(12, 2, 0))].size = DEVIMG_UNKNOWN;
+    check_file(w);
+    expect(w, "error max-bytes over-budget - - adl-s\n"
+              "error max-bytes size-unknown - - spir64\n");
+    assert_non_null(strstr(finding_at(w, 0)->message, "at least 1000 bytes"));
+}
+
+static const uint8_t digests[2][32] = { { 1 }, { 2 } };
+
+static void code_of(struct world *w, uint32_t image, const char *name, size_t digest, uint64_t size)
+{
+    struct devimg_kernel *k = kernel_of(w, image, name);
+    k->code_size = size;
+    k->code_digest = digest < 2 ? digests[digest] : NULL;
+}
+
+static void same_code_of_one_target_in_two_modules_is_found_by_its_digest(void **state)
+{
+    struct world *w = *state;
+    set(w, "duplicates", "deny");
+    const uint32_t a = module_of(w, "a.cpp", "k", "l"), b = module_of(w, "b.cpp", "k", "x");
+    const uint32_t first = native(w, a, "adl-s", DVI_IP(12, 2, 0));
+    const uint32_t other = native(w, a, "bmg-g21", DVI_IP(20, 1, 0));
+    const uint32_t second = native(w, b, "adl-s", DVI_IP(12, 2, 0));
+    code_of(w, first, "k", 0, 100);
+    code_of(w, first, "l", 1, 40);
+    code_of(w, other, "k", 1, 40);  /* another target */
+    code_of(w, second, "k", 1, 50); /* the name alone; and a digest of another size */
+    code_of(w, second, "x", 0, 100);
+    check_file(w);
+    expect(w, "note duplicates duplicate-total - - -\n"
+              "error duplicates duplicate-code 0 k adl-s\n");
+    assert_string_equal(finding_at(w, 0)->message,
+                        "100 of 330 bytes of machine code stand in another module as well");
+    assert_string_equal(finding_at(w, 1)->message,
+                        "the same code stands in 2 modules (a.cpp, b.cpp): 100 bytes could be "
+                        "saved, before compression");
+}
+
+static void two_kernels_of_one_module_are_no_duplicates(void **state)
+{
+    struct world *w = *state;
+    set(w, "duplicates", "deny");
+    const uint32_t m = module_of(w, NULL, "k", "l");
+    const uint32_t i = native(w, m, "adl-s", DVI_IP(12, 2, 0));
+    code_of(w, i, "k", 0, 100);
+    code_of(w, i, "l", 0, 100);
+    check_file(w);
+    expect(w, "");
+}
+
+static void code_that_was_not_compared_is_said(void **state)
+{
+    struct world *w = *state;
+    set(w, "duplicates", "deny");
+    code_of(w, native(w, module_of(w, NULL, "k", NULL), "adl-s", DVI_IP(12, 2, 0)), "k", 2, 100);
+    code_of(w, spirv(w, module_of(w, NULL, "l", NULL)), "l", 2, DEVIMG_UNKNOWN);
+    check_file(w);
+    expect(w, "note duplicates code-unknown - - -\n");
+    assert_non_null(strstr(finding_at(w, 0)->message, "1 kernel"));
+}
+
 /* ---- sub-group-size ---- */
 
 /* S1-30. */
@@ -648,6 +760,26 @@ static void size_8_is_refused_once_for_each_target_that_lacks_it(void **state)
               "error sub-group-size size-refused 0 k pvc\n");
     assert_string_equal(finding_at(w, 0)->message,
                         "requires sub-group size 8; pvc, lnl-m accept 16, 32 only");
+}
+
+/* gfx1100 runs wavefronts of 32 and of 64 (AMDGPUUsage, "wavefrontsize64"), gfx942 of 64. */
+static void wavefront_that_is_not_the_size_required_is_refused_once(void **state)
+{
+    struct world *w = *state;
+    set(w, "sub-group-sizes", "targets");
+    const uint32_t m = module_of(w, NULL, "k", "l");
+    const uint32_t a = image_of(w, m, DEVIMG_FORMAT_AMDGPU, "gfx1100", DEVIMG_UNKNOWN);
+    const uint32_t b = image_of(w, m, DEVIMG_FORMAT_AMDGPU, "gfx942", DEVIMG_UNKNOWN);
+    w->images[a].required_sub_group_size = 64;
+    w->images[b].required_sub_group_size = 32;
+    kernel_of(w, a, "k")->sub_group_size = 32;
+    kernel_of(w, a, "l")->sub_group_size = 64;
+    kernel_of(w, b, "k")->sub_group_size = 64;
+    check_file(w);
+    expect(w, "error sub-group-size size-refused 0 k gfx1100\n"
+              "error sub-group-size size-refused 0 k gfx942\n");
+    assert_string_equal(finding_at(w, 0)->message,
+                        "requires sub-group size 64; it was compiled for wavefronts of 32");
 }
 
 /* S1-31. */
@@ -1443,6 +1575,13 @@ int main(void)
         TEST(image_that_is_only_labelled_spirv_is_met_by_the_fallback_rule),
         TEST(raw_image_counts_from_512_bytes_on_and_members_do_not),
         TEST(image_that_nothing_could_have_compressed_is_not_raw),
+        TEST(wavefront_that_is_not_the_size_required_is_refused_once),
+        TEST(budget_counts_inflated_bytes_of_a_target_and_stored_ones_of_the_file),
+        TEST(budget_counts_a_bundle_once),
+        TEST(size_that_is_not_stated_is_no_pass),
+        TEST(same_code_of_one_target_in_two_modules_is_found_by_its_digest),
+        TEST(two_kernels_of_one_module_are_no_duplicates),
+        TEST(code_that_was_not_compared_is_said),
         TEST(size_8_is_refused_once_for_each_target_that_lacks_it),
         TEST(size_of_a_single_target_build_is_held_to_the_default_list),
         TEST(size_of_a_jit_only_build_is_held_to_the_default_list),

@@ -218,6 +218,19 @@ static void expressions_have_the_values_of_the_language(void **state)
         { "::ns::kB / kA", 4 },
         { "E::Second", 5 },
         { "MACRO", 24 },
+        { "twice(kA)", 16 },
+        { "TWICE(4)", 8 },
+        { "JOIN(1, 6)", 16 },
+        { "least(32, 16)", 16 },
+        { "Box<4>::kSize", 8 },
+        { "Box<(1 > 0) ? 8 : 4>::kSize", 16 },
+        { "Derived::kSize", 64 },
+        { "isEven<8>", 1 },
+        { "isEven<7> || 0", 0 },
+        { "sum<8, 4>()", 12 },
+        { "sizeof(int) + sizeof(std::uint16_t)", 6 },
+        { "0 && kNone", 0 },
+        { "kNone == 2 || 1", 1 },
     };
     static const char *const unknown[][2] = {
         { "", "an expression that is cut" },
@@ -234,7 +247,9 @@ static void expressions_have_the_values_of_the_language(void **state)
         { "(8", "an expression that is cut" },
         { "\"8\"", "\"8\"" },
         { "kSelf", "a name that stands for itself" },
-        { "sizeof(int)", "sizeof" },
+        { "sizeof(long)", "sizeof(long)" },
+        { "sizeof(T)", "sizeof(T)" },
+        { "kA[1]", "kA" },
     };
     struct dvi_source source = { .open = NULL };
     struct dvi_source_words words = { .count = 0 };
@@ -245,7 +260,15 @@ static void expressions_have_the_values_of_the_language(void **state)
     assert_int_equal(
         dvi_source_scan(view("constexpr int kA = 8; namespace ns { const int kB = kA * 4; }\n"
                              "enum class E { First = 4, Second };\n#define MACRO kA * 3\n"
-                             "constexpr int kSelf = kSelf;\n"),
+                             "constexpr int kSelf = kSelf;\n"
+                             "constexpr int twice(int n) { return n * 2; }\n"
+                             "#define TWICE(n) ((n) * 2)\n#define JOIN(a, b) a##b\n"
+                             "constexpr int least(const int &a, int b) noexcept\n"
+                             "{ return a < b ? a : b; }\n"
+                             "template <int N> struct Box { static constexpr int kSize = N * 2; };\n"
+                             "struct Derived : private Box<32> {};\n"
+                             "template <int N> constexpr bool isEven = N % 2 == 0;\n"
+                             "template <int A, int B> constexpr int sum() { return A + B; }\n"),
                         &words, &source, NULL),
         DEVIMG_OK);
     assert_int_equal(dvi_sources_index(&all, NULL), DEVIMG_OK);

@@ -1,0 +1,1 @@
+struct FromHeader { enum { kHeader = 8 }; };

@@ -1,0 +1,3 @@
+#include "sg.hpp"
+MY_SG(8) void f();
+shape<8> s;
