@@ -168,9 +168,9 @@ struct devimg_record {
     uint32_t first_finding, finding_count; /**< a range of devimg_finding_at(): what was damaged */
     uint32_t descriptor_count;             /**< DPC++ library descriptors; DEVIMG_NONE: unknown,
                                                 some could not be looked for */
-    uint32_t registered_count;  /**< descriptors met that start-up hands to __sycl_register_lib */
-    uint32_t unsure_count;      /**< descriptors met of which that cannot be told */
-    uint64_t registered_images; /**< images that the registered ones state, read or not */
+    uint32_t registered_count;    /**< descriptors met that start-up hands to __sycl_register_lib */
+    uint32_t unsure_count;        /**< descriptors met of which that cannot be told */
+    uint64_t registered_images;   /**< images that the registered ones state, read or not */
     const char *const *elsewhere; /**< files that hold device code of this one and were not found
                                        beside it (ROCm kpack), as it names them */
     uint32_t elsewhere_count;     /**< a record with some never has no device code */

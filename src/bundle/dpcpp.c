@@ -400,7 +400,8 @@ static enum devimg_status read_image(struct reader *r, const struct dvi_descript
     r->exported_read = false;
     DVI_TRY(dvi_claims_add(r->claims, image.bytes, err));
     DVI_TRY(dvi_found_damage(r->found, read_entries(r, pairs + DVI_PAIR_SIZE, &image, err), err));
-    DVI_TRY(dvi_found_damage(r->found, read_sets(r, pairs + 2 * (uint64_t)DVI_PAIR_SIZE, &image, err), err));
+    DVI_TRY(dvi_found_damage(r->found,
+                             read_sets(r, pairs + 2 * (uint64_t)DVI_PAIR_SIZE, &image, err), err));
     return dvi_found_image(r->found, &image, err);
 }
 

@@ -107,9 +107,9 @@ static const char *const *environment_of(const char *stand_in, int fd, struct dv
             list[used++] = environ[i];
     list[used] = dvi_arena_format(arena, "%s=%s%s%s", preload_variable, stand_in,
                                   has_others ? ":" : "", has_others ? others : "");
-    list[used + 1] = dvi_arena_format(
-        arena, "%s=%" PRIu64 ":%" PRIu64 ":/proc/%ld/fd/%d", DVI_REGISTRY_FILE,
-        (uint64_t)info.st_dev, (uint64_t)info.st_ino, (long)getpid(), fd);
+    list[used + 1] =
+        dvi_arena_format(arena, "%s=%" PRIu64 ":%" PRIu64 ":/proc/%ld/fd/%d", DVI_REGISTRY_FILE,
+                         (uint64_t)info.st_dev, (uint64_t)info.st_ino, (long)getpid(), fd);
     return list[used] != NULL && list[used + 1] != NULL ? list : NULL;
 }
 
@@ -151,7 +151,7 @@ struct told {
 struct telling {
     DVI_LIST(struct told) told;
     bool started; /* some program */
-    bool broken;  /* a message is cut or none of ours, or there are too many: the rest is left out */
+    bool broken; /* a message is cut or none of ours, or there are too many: the rest is left out */
 };
 
 /* False: out of memory. */
@@ -303,9 +303,10 @@ static enum devimg_status run_it(const char *const *words, int fd, unsigned seco
     struct dvi_ran ran = { 0 };
     DVI_TRY(find_own(DVI_REGISTRY_COUNT, arena, &stand_in, err));
     if (strpbrk(stand_in, ": ") != NULL)
-        return dvi_fail_plain(err, DEVIMG_IO, stand_in,
-                              "cannot be preloaded, for a blank or colon in its path: install devimg "
-                              "elsewhere");
+        return dvi_fail_plain(
+            err, DEVIMG_IO, stand_in,
+            "cannot be preloaded, for a blank or colon in its path: install devimg "
+            "elsewhere");
     const char *const *environment = environment_of(stand_in, fd, arena);
     if (environment == NULL)
         return dvi_fail_memory(err, program->path);
