@@ -52,7 +52,8 @@ enum devimg_status dvi_temporary_remove(struct dvi_temporary *temporary, struct 
     const int problem = errno;
     if (!removed && problem == ENOMEM)
         status = dvi_fail_memory(err, temporary->path);
-    else if (!removed && (access(temporary->path, F_OK) == 0 || errno != ENOENT)) /* what was run may have done so */
+    else if (!removed && (access(temporary->path, F_OK) == 0 ||
+                          errno != ENOENT)) /* what was run may have done so */
         status = dvi_fail_plain(err, DEVIMG_IO, temporary->path, "cannot be removed: %s",
                                 strerror(problem));
     free(temporary->path);

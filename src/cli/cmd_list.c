@@ -6,7 +6,8 @@ enum { IMAGES = DVI_OPTION_OWN, MODULES, KERNELS };
 static const struct dvi_option options[] = {
     { IMAGES, "images", 0, DVI_VALUE_NONE, NULL, "a row an image, not a row a target", NULL },
     { MODULES, "modules", 0, DVI_VALUE_NONE, NULL,
-      "a row a module: the images that stand for the same kernels, and the targets it lacks", NULL },
+      "a row a module: the images that stand for the same kernels, and the targets it lacks",
+      NULL },
     { KERNELS, "kernels", 0, DVI_VALUE_NONE, NULL, "decode the kernels and list them too", NULL },
 };
 

@@ -14,6 +14,10 @@ static const struct dvi_option options[] = {
       "start the program, or load the library, and count what it registers", NULL },
     { TIMEOUT, "timeout", 0, DVI_VALUE_COUNT, "SECONDS",
       "with --run: stop the program after so long (default 60)", NULL },
+    { DVI_OPTION_QUIET, "quiet", 'q', DVI_VALUE_NONE, NULL,
+      "only the first line; failures on standard error", NULL },
+    { DVI_OPTION_VERBOSE, "verbose", 'v', DVI_VALUE_NONE, NULL,
+      "objects without SYCL images too", NULL },
 };
 /* clang-format on */
 

@@ -110,16 +110,16 @@ enum devimg_status dvi_device_elf_section(const struct dvi_device_elf *elf, uint
     const struct dvi_view header = dvi_from(elf->headers, (uint64_t)i * elf->entry_size);
     const uint64_t offset = elf->wide ? dvi_peek64(header, 24) : dvi_peek32(header, 16);
     const uint64_t size = elf->wide ? dvi_peek64(header, 32) : dvi_peek32(header, 20);
-    struct dvi_device_section section = { .type = dvi_peek32(header, 4),
-                                          .link = dvi_peek32(header, elf->wide ? 40 : 24),
-                                          .addr = elf->wide ? dvi_peek64(header, 16)
-                                                            : dvi_peek32(header, 12),
-                                          .info = dvi_peek32(header, elf->wide ? 44 : 28),
-                                          .flags = elf->wide ? dvi_peek64(header, 8)
-                                                             : dvi_peek32(header, 8),
-                                          .size = size,
-                                          .name = dvi_view_of(NULL, 0, elf->file.source),
-                                          .data = dvi_view_of(NULL, 0, elf->file.source) };
+    struct dvi_device_section section = {
+        .type = dvi_peek32(header, 4),
+        .link = dvi_peek32(header, elf->wide ? 40 : 24),
+        .addr = elf->wide ? dvi_peek64(header, 16) : dvi_peek32(header, 12),
+        .info = dvi_peek32(header, elf->wide ? 44 : 28),
+        .flags = elf->wide ? dvi_peek64(header, 8) : dvi_peek32(header, 8),
+        .size = size,
+        .name = dvi_view_of(NULL, 0, elf->file.source),
+        .data = dvi_view_of(NULL, 0, elf->file.source)
+    };
     if (has_bytes(elf, section.type))
         DVI_TRY(dvi_slice(elf->file, offset, size, "ELF section", &section.data, err));
     if (elf->names.size > 0)

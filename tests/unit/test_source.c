@@ -258,18 +258,19 @@ static void expressions_have_the_values_of_the_language(void **state)
     (void)state;
     assert_int_equal(dvi_source_words_make(&words, NULL), DEVIMG_OK);
     assert_int_equal(
-        dvi_source_scan(view("constexpr int kA = 8; namespace ns { const int kB = kA * 4; }\n"
-                             "enum class E { First = 4, Second };\n#define MACRO kA * 3\n"
-                             "constexpr int kSelf = kSelf;\n"
-                             "constexpr int twice(int n) { return n * 2; }\n"
-                             "#define TWICE(n) ((n) * 2)\n#define JOIN(a, b) a##b\n"
-                             "constexpr int least(const int &a, int b) noexcept\n"
-                             "{ return a < b ? a : b; }\n"
-                             "template <int N> struct Box { static constexpr int kSize = N * 2; };\n"
-                             "struct Derived : private Box<32> {};\n"
-                             "template <int N> constexpr bool isEven = N % 2 == 0;\n"
-                             "template <int A, int B> constexpr int sum() { return A + B; }\n"),
-                        &words, &source, NULL),
+        dvi_source_scan(
+            view("constexpr int kA = 8; namespace ns { const int kB = kA * 4; }\n"
+                 "enum class E { First = 4, Second };\n#define MACRO kA * 3\n"
+                 "constexpr int kSelf = kSelf;\n"
+                 "constexpr int twice(int n) { return n * 2; }\n"
+                 "#define TWICE(n) ((n) * 2)\n#define JOIN(a, b) a##b\n"
+                 "constexpr int least(const int &a, int b) noexcept\n"
+                 "{ return a < b ? a : b; }\n"
+                 "template <int N> struct Box { static constexpr int kSize = N * 2; };\n"
+                 "struct Derived : private Box<32> {};\n"
+                 "template <int N> constexpr bool isEven = N % 2 == 0;\n"
+                 "template <int A, int B> constexpr int sum() { return A + B; }\n"),
+            &words, &source, NULL),
         DEVIMG_OK);
     assert_int_equal(dvi_sources_index(&all, NULL), DEVIMG_OK);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
