@@ -87,7 +87,7 @@ const struct dvi_command dvi_command_sycl_registry = {
     .words = "FILE | --run PROGRAM [ARG...]",
     .completes_files = true,
     .runs = RUN,
-    .summary = "how many kernels a program registers at start-up: images present, registration absent?",
+    .summary = "how many kernels start-up registers, read in a file or counted in a run",
     .text =
         "The first line says how many entries (kernels, and functions that images export) in how many "
         "device images and descriptors start-up code hands to __sycl_register_lib. A descriptor that "
