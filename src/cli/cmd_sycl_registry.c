@@ -14,6 +14,10 @@ static const struct dvi_option options[] = {
       "start the program, or load the library, and count what it registers", NULL },
     { TIMEOUT, "timeout", 0, DVI_VALUE_COUNT, "SECONDS",
       "with --run: stop the program after so long (default 60)", NULL },
+    { DVI_OPTION_QUIET, "quiet", 'q', DVI_VALUE_NONE, NULL,
+      "only the first line; failures on standard error", NULL },
+    { DVI_OPTION_VERBOSE, "verbose", 'v', DVI_VALUE_NONE, NULL,
+      "objects without SYCL images too", NULL },
 };
 /* clang-format on */
 
@@ -83,7 +87,7 @@ const struct dvi_command dvi_command_sycl_registry = {
     .words = "FILE | --run PROGRAM [ARG...]",
     .completes_files = true,
     .runs = RUN,
-    .summary = "how many kernels a program registers at start-up: images present, registration absent?",
+    .summary = "how many kernels start-up registers, read in a file or counted in a run",
     .text =
         "The first line says how many entries (kernels, and functions that images export) in how many "
         "device images and descriptors start-up code hands to __sycl_register_lib. A descriptor that "

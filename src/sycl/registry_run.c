@@ -29,23 +29,21 @@ static const char preload_variable[] = "LD_PRELOAD";
 
 /* --- our own files --- */
 
-/* The folder that this program lies in, with its "/"; NULL: `err` says why. */
-static const char *own_folder(struct dvi_arena *arena, struct devimg_error *err)
+/* The folder that this program lies in, with its "/". */
+static enum devimg_status own_folder(struct dvi_arena *arena, const char **out,
+                                     struct devimg_error *err)
 {
     enum { MOST = 4096 };
     char *path = dvi_arena_array(arena, MOST, 1);
-    if (path == NULL) {
-        (void)dvi_fail_memory(err, "sycl registry");
-        return NULL;
-    }
+    if (path == NULL)
+        return dvi_fail_memory(err, "sycl registry");
     const ssize_t size = readlink("/proc/self/exe", path, MOST - 1);
     char *slash = size > 0 ? strrchr(path, '/') : NULL;
-    if (slash == NULL) {
-        (void)dvi_fail_plain(err, DEVIMG_IO, "/proc/self/exe", "%s", strerror(errno));
-        return NULL;
-    }
+    if (slash == NULL)
+        return dvi_fail_plain(err, DEVIMG_IO, "/proc/self/exe", "%s", strerror(errno));
     slash[1] = '\0';
-    return path;
+    *out = path;
+    return DEVIMG_OK;
 }
 
 /* A file of ours: where it is installed, else beside the program, where it is built. */
@@ -53,9 +51,8 @@ static enum devimg_status find_own(const char *name, struct dvi_arena *arena, co
                                    struct devimg_error *err)
 {
     static const char *const places[] = { DVI_LIBEXEC_FROM_BIN "/", "" };
-    const char *folder = own_folder(arena, err);
-    if (folder == NULL)
-        return err->status;
+    const char *folder = NULL;
+    DVI_TRY(own_folder(arena, &folder, err));
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         *out = dvi_arena_format(arena, "%s%s%s", folder, places[i], name);
         if (*out == NULL)
