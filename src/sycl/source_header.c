@@ -255,10 +255,12 @@ static void hold(struct header *h, struct group *g, const struct held *held,
 
 static bool same_others(const struct others *a, const struct others *b)
 {
+    if (a->count != b->count)
+        return false;
     for (unsigned i = 0; i < a->count; i++)
         if (strcmp(a->items[i].name, b->items[i].name) != 0)
             return false;
-    return a->count == b->count;
+    return true;
 }
 
 /* Where a condition is not computed, it narrows nothing; what it left undone is told. */
@@ -270,6 +272,8 @@ static void accept(struct header *h, struct group *g, struct narrowed *n)
         if (find_others(h, &g->items[i], &own) && own.count > all.count)
             all = own;
     }
+    for (unsigned i = all.count; i < MOST_OTHERS; i++)
+        all.items[i] = (struct other){ .name = "", .count = 1 };
     for (size_t i = 0; i < g->count; i++) {
         struct others own;
         if (!find_others(h, &g->items[i], &own))
@@ -278,8 +282,6 @@ static void accept(struct header *h, struct group *g, struct narrowed *n)
             for (unsigned j = 0; j < own.items[k].count; j++)
                 try_value(&all.items[k], own.items[k].values[j]);
     }
-    for (unsigned i = all.count; i < MOST_OTHERS; i++)
-        all.items[i] = (struct other){ .name = "", .count = 1 };
     memset(n, 0, sizeof *n);
     for (size_t i = 0; i < g->count; i++) {
         const struct narrowed before = *n;
