@@ -4,7 +4,7 @@
 
     tests/run.py [--update] [--only SUITE,...] [-j N] BUILD...
 
-Suites (each a function below): unit cli schema facts tools readelf readobj extract shapes metamorphic
+Suites (a function or a row of IN_FOLDERS each): unit cli schema facts tools readelf readobj extract shapes metamorphic
 examples exports damage odd edited offload hip cuda matrix windows anchor detect sycltargets compile syclimages doctor header probe registry sycllint oclocinstall
 cmake meson devicelink hostile.
 `repository` (layers, docs) needs no build and runs once. --update rewrites the expectations of the
@@ -679,131 +679,9 @@ def many_sections_over_the_same_bytes():
             section(1, 1, 64, len(body)) * (count - 2))
 
 
-def edited(build, _):
-    """tests/edited.py: one thing changed in a fixture."""
-    with tempfile.TemporaryDirectory() as t:
-        Edited(build, INTEL, os.path.join(DATA, "host"), t).all()
-
-
-def offload(build, _):
-    """tests/offload.py: LLVM offload binaries."""
-    with tempfile.TemporaryDirectory() as t:
-        Offload(build, INTEL, os.path.join(DATA, "host"), t).all()
-
-
-def hip(build, _):
-    """tests/hip.py: HIP bundles, AMDGPU code objects."""
-    with tempfile.TemporaryDirectory() as t:
-        Hip(build, DATA, t).all()
-
-
-def matrix(build, _):
-    """tests/matrix.py: kernels against targets, and rules that weigh code."""
-    with tempfile.TemporaryDirectory() as t:
-        Matrix(build, DATA, t).all()
-
-
-def cuda(build, _):
-    """tests/cuda.py: CUDA fat binaries, cubins, PTX."""
-    with tempfile.TemporaryDirectory() as t:
-        Cuda(build, DATA, t).all()
-
-
-def windows(build, _):
-    """tests/windows.py: PE and COFF files written byte by byte, and what registers their descriptor."""
-    with tempfile.TemporaryDirectory() as t:
-        Windows(build, INTEL, t).all()
-
-
-def detect(build, _):
-    """tests/sycl_detect.py: the truth table of the page, cell by cell, and stand-ins for sycl-ls."""
-    with tempfile.TemporaryDirectory() as t:
-        Detect(build, ROOT, t).all()
-
-
-def anchor(build, _):
-    """tests/sycl_anchor.py: COFF objects with an anchor, linked by lld-link, and every object that is refused."""
-    with tempfile.TemporaryDirectory() as t:
-        Anchor(build, t).all()
-
-
-def sycltargets(build, _):
-    """tests/sycl_targets.py: lists of targets, with stand-ins for ocloc and with ocloc itself."""
-    with tempfile.TemporaryDirectory() as t:
-        SyclTargets(build, t).all()
-
-
-def compile(build, _):  # pylint: disable=redefined-builtin
-    """tests/sycl_compile.py: the matrix of units and targets, with stand-ins for compilers and with ocloc itself."""
-    with tempfile.TemporaryDirectory() as t:
-        SyclCompile(build, os.path.realpath(t)).all()
-
-
-def syclimages(build, _):
-    """tests/sycl_images.py: images as a SYCL build leaves them, in both forms, in every kind of binary."""
-    with tempfile.TemporaryDirectory() as t:
-        SyclImages(build, DATA, t).all()
-
-
-def oclocinstall(build, _):
-    """tests/ocloc_install.py: examples/ocloc-install with packages made on the spot."""
-    if build.sanitized:
-        return  # nothing of devimg is run
-    with tempfile.TemporaryDirectory() as t:
-        OclocInstall(build, ROOT, t).all()
-
-
-def doctor(build, _):
-    """tests/sycl_doctor.py: stand-ins for ocloc, sycl-ls and compilers, and ocloc itself."""
-    with tempfile.TemporaryDirectory() as t:
-        Doctor(build, ROOT, t).all()
-
-
 def sycllint(build, _):
     """devimg sycl lint: sources with every trap, and files that are none."""
     SyclLint(build).all()
-
-
-def header(build, _):
-    """tests/sycl_header.py: the header of `devimg sycl header`, and what compilers make of it."""
-    with tempfile.TemporaryDirectory() as t:
-        Header(build, ROOT, t).all()
-
-
-def probe(build, _):
-    """tests/sycl_probe.py: stand-ins for ocloc that measure this and that, and ocloc itself."""
-    with tempfile.TemporaryDirectory() as t:
-        Probe(build, ROOT, t).all()
-
-
-def registry(build, _):
-    """tests/sycl_registry.py: what files and running programs register, and devimg_registry.hpp."""
-    with tempfile.TemporaryDirectory() as t:
-        Registry(build, DATA, ROOT, os.path.realpath(t)).all()
-
-
-def cmake(build, _):
-    """tests/cmake_package.py: the CMake package as installed, and examples/cmake-sycl built with it."""
-    if build.sanitized:
-        return  # other suites run the same commands; here it is the build's turn
-    with tempfile.TemporaryDirectory() as t:
-        CMakePackage(build, ROOT, t).all()
-
-
-def meson(build, _):
-    """tests/meson_package.py: meson/devimg and examples/meson-sycl, with a stand-in for icpx."""
-    if build.sanitized:
-        return  # other suites run the same commands; here it is the build's turn
-    with tempfile.TemporaryDirectory() as t:
-        MesonPackage(build, ROOT, t).all()
-
-
-def devicelink(build, _):
-    """tests/device_link.py: examples/sycl-static-library, built for Windows with a stand-in for icx-cl, and elsewhere."""
-    if build.sanitized:
-        return  # other suites run the same commands; here it is the build's turn
-    with tempfile.TemporaryDirectory() as t:
-        DeviceLink(build, ROOT, t).all()
 
 
 def hostile(build, _):
@@ -853,9 +731,41 @@ def hostile(build, _):
         Hostile(build, DATA, t).all()
 
 
+def in_folder(name, make, sanitized=True):
+    """A suite that is a class of its own module, which says what it is about: `make` gets the build and
+    an empty folder. sanitized=False: other suites run the same commands, or nothing of devimg is run."""
+    def suite(build, _):
+        if build.sanitized and not sanitized:
+            return
+        with tempfile.TemporaryDirectory() as t:
+            make(build, t).all()
+    suite.__name__ = name
+    return suite
+
+
+IN_FOLDERS = [
+    in_folder("edited", lambda b, t: Edited(b, INTEL, os.path.join(DATA, "host"), t)),
+    in_folder("offload", lambda b, t: Offload(b, INTEL, os.path.join(DATA, "host"), t)),
+    in_folder("hip", lambda b, t: Hip(b, DATA, t)),
+    in_folder("matrix", lambda b, t: Matrix(b, DATA, t)),
+    in_folder("cuda", lambda b, t: Cuda(b, DATA, t)),
+    in_folder("windows", lambda b, t: Windows(b, INTEL, t)),
+    in_folder("detect", lambda b, t: Detect(b, ROOT, t)),
+    in_folder("anchor", lambda b, t: Anchor(b, t)),
+    in_folder("sycltargets", lambda b, t: SyclTargets(b, t)),
+    in_folder("compile", lambda b, t: SyclCompile(b, os.path.realpath(t))),
+    in_folder("syclimages", lambda b, t: SyclImages(b, DATA, t)),
+    in_folder("oclocinstall", lambda b, t: OclocInstall(b, ROOT, t), sanitized=False),
+    in_folder("doctor", lambda b, t: Doctor(b, ROOT, t)),
+    in_folder("header", lambda b, t: Header(b, ROOT, t)),
+    in_folder("probe", lambda b, t: Probe(b, ROOT, t)),
+    in_folder("registry", lambda b, t: Registry(b, DATA, ROOT, os.path.realpath(t))),
+    in_folder("cmake", lambda b, t: CMakePackage(b, ROOT, t), sanitized=False),
+    in_folder("meson", lambda b, t: MesonPackage(b, ROOT, t), sanitized=False),
+    in_folder("devicelink", lambda b, t: DeviceLink(b, ROOT, t), sanitized=False),
+]
 SUITES = [unit, cli, schema, facts, tools, readelf, readobj, extract, shapes, metamorphic, examples, exports,
-          damage, odd, edited, offload, hip, cuda, matrix, windows, anchor, detect, sycltargets, compile, syclimages, doctor, header, probe,
-          registry, sycllint, oclocinstall, cmake, meson, devicelink, hostile]
+          damage, odd, sycllint, hostile, *IN_FOLDERS]
 LONG = ["cmake", "meson", "devicelink", "doctor", "compile", "header", "probe", "damage", "shapes", "cli", "hostile", "unit"]
 
 

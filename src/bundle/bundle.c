@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "bundle/bundle.h"
 
+#include <string.h>
+
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -55,6 +57,13 @@ enum devimg_status dvi_found_names(struct dvi_found *found, uint64_t count, cons
         return DEVIMG_OK;
     return dvi_fail(err, DEVIMG_LIMIT, at, 0,
                     "%" PRIu64 " %s: past the limit on kernels (max-kernels)", count, what);
+}
+
+const char *dvi_note_both(struct dvi_arena *arena, const char *first, const char *second)
+{
+    if (first == NULL || second == NULL || strcmp(first, second) == 0)
+        return first != NULL ? first : second;
+    return dvi_arena_format(arena, "%s; %s", first, second);
 }
 
 enum devimg_status dvi_found_label(struct dvi_found *found, struct dvi_view label, const char *what,

@@ -155,6 +155,9 @@ DEVIMG_CHECKED enum devimg_status dvi_kpack_reference(struct dvi_view v, struct 
 /** What ends such an id behind its triple: "gfx90a:xnack+", "sm_80"; empty: it names no GPU. */
 struct dvi_view dvi_clang_arch(struct dvi_view id);
 
+/** Both notes of one image, each once; NULL: none, or no memory for both. */
+const char *dvi_note_both(struct dvi_arena *arena, const char *first, const char *second);
+
 /** What is known before a walker looks: `bytes` at first all of the container. */
 struct dvi_placed dvi_placed_unknown(struct dvi_view bytes, const char *bundle);
 

@@ -180,13 +180,6 @@ static const char *note_of(const struct entry *e, struct dvi_arena *arena)
     return NULL;
 }
 
-static const char *both(struct dvi_arena *arena, const char *one, const char *other)
-{
-    if (one == NULL || other == NULL)
-        return one != NULL ? one : other;
-    return dvi_arena_format(arena, "%s; %s", one, other);
-}
-
 static enum devimg_status found_entry(const struct dvi_placed *outer, const struct entry *e,
                                       struct dvi_found *found, struct devimg_error *err)
 {
@@ -196,7 +189,7 @@ static enum devimg_status found_entry(const struct dvi_placed *outer, const stru
     image.bytes = e->payload;
     image.format = format_of(e->kind);
     image.arch = target_of(e, found->arena);
-    image.note = both(found->arena, outer->note, note_of(e, found->arena));
+    image.note = dvi_note_both(found->arena, outer->note, note_of(e, found->arena));
     image.container = outer->bytes.offset + 1;
     if (image.arch == NULL)
         return dvi_fail_memory(err, outer->bytes.source);

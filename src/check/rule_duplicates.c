@@ -62,12 +62,12 @@ static enum devimg_status collect(struct state *s, struct devimg_error *err)
 static int compare_code(const struct copy *a, const struct copy *b)
 {
     int order = dvi_compare_numbers(a->group, b->group);
-    if (order == 0 && a->ip_version != b->ip_version)
-        order = a->ip_version < b->ip_version ? -1 : 1;
+    if (order == 0)
+        order = dvi_compare_numbers(a->ip_version, b->ip_version);
     if (order == 0 && a->ip_version == DEVIMG_UNKNOWN)
         order = strcmp(a->target, b->target);
-    if (order == 0 && a->kernel->code_size != b->kernel->code_size)
-        order = a->kernel->code_size < b->kernel->code_size ? -1 : 1;
+    if (order == 0)
+        order = dvi_compare_numbers(a->kernel->code_size, b->kernel->code_size);
     return order != 0 ? order
                       : memcmp(a->kernel->code_digest, b->kernel->code_digest, DVI_SHA256_SIZE);
 }

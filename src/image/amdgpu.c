@@ -22,6 +22,7 @@
 #include "base/msgpack.h"
 #include "image/image.h"
 #include "object/device_elf.h"
+#include "object/elf_note.h"
 
 enum {
     MACHINE_AMDGPU = 224,
@@ -33,7 +34,6 @@ enum {
     NOTE_METADATA = 32,
     NOTE_V2_ISA = 3,
     NOTE_V2_ISA_NAME = 11,
-    MOST_NOTES = 64,
     SYMBOL_SIZE = 24,
     SYMBOL_OBJECT = 1,
     SYMBOL_FUNCTION = 2,
@@ -58,55 +58,36 @@ static unsigned version_of(struct dvi_view image)
 
 /* --- notes --- */
 
-struct note {
-    uint32_t type;
-    struct dvi_view owner, data;
-};
-
 /* Each note of all note sections: `take` ends the walk with any other status than OK. */
 static enum devimg_status each_note(const struct dvi_device_elf *elf,
                                     enum devimg_status (*take)(void *context,
-                                                               const struct note *note,
+                                                               const struct dvi_elf_note *note,
                                                                struct devimg_error *err),
                                     void *context, struct devimg_error *err)
 {
-    int left = MOST_NOTES;
+    unsigned left = DVI_MOST_ELF_NOTES;
     for (uint32_t i = 0; i < elf->section_count; i++) {
         struct dvi_device_section section = { 0 };
+        struct dvi_elf_note note = { 0 };
+        enum devimg_status status;
         DVI_TRY(dvi_device_elf_section(elf, i, &section, err));
         if (section.type != SECTION_NOTE)
             continue;
         struct dvi_cursor c = dvi_cursor_at(section.data, 0);
-        while (dvi_left(&c) > 0) {
-            if (left-- == 0)
-                return dvi_fail(err, DEVIMG_MALFORMED, section.data, c.at,
-                                "more than %d notes: that many are read", (int)MOST_NOTES);
-            const uint32_t owner_size = dvi_le32(&c), size = dvi_le32(&c);
-            struct note note = { .type = dvi_le32(&c) };
-            note.owner = dvi_take(&c, owner_size);
-            dvi_skip(&c, -owner_size & 3);
-            note.data = dvi_take(&c, size);
-            DVI_TRY(dvi_cursor_check(&c, "AMDGPU note", err));
-            const size_t padding = -size & 3;
-            dvi_skip(&c, padding < dvi_left(&c) ? padding : dvi_left(&c));
+        while ((status = dvi_elf_note_next(&c, &left, "AMDGPU note", &note, err)) == DEVIMG_OK)
             DVI_TRY(take(context, &note, err));
-        }
+        if (status != DEVIMG_END)
+            return status;
     }
     return DEVIMG_OK;
 }
 
-static bool is_owner(const struct note *note, const char *owner)
-{
-    const size_t size = strlen(owner);
-    return dvi_starts_with(note->owner, owner, size) && dvi_all_zero(dvi_from(note->owner, size));
-}
-
-static enum devimg_status find_metadata(void *context, const struct note *note,
+static enum devimg_status find_metadata(void *context, const struct dvi_elf_note *note,
                                         struct devimg_error *err)
 {
     struct dvi_view *metadata = context;
     (void)err;
-    if (note->type != NOTE_METADATA || !is_owner(note, "AMDGPU"))
+    if (note->type != NOTE_METADATA || !dvi_elf_note_is_of(note, "AMDGPU"))
         return DEVIMG_OK;
     *metadata = note->data;
     return DEVIMG_END;
@@ -171,11 +152,11 @@ struct v2 {
 };
 
 /* Version 2 numbers its processor: gfx90a is 9, 0, 10. */
-static enum devimg_status take_v2_note(void *context, const struct note *note,
+static enum devimg_status take_v2_note(void *context, const struct dvi_elf_note *note,
                                        struct devimg_error *err)
 {
     const struct v2 *v2 = context;
-    if (!is_owner(note, "AMD") || v2->out->target != NULL)
+    if (!dvi_elf_note_is_of(note, "AMD") || v2->out->target != NULL)
         return DEVIMG_OK;
     if (note->type == NOTE_V2_ISA_NAME && note->data.size > 0) {
         struct dvi_view isa = note->data;

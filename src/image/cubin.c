@@ -34,6 +34,7 @@
 
 #include "base/limits.h"
 #include "object/device_elf.h"
+#include "object/elf_note.h"
 
 enum {
     EM_CUDA = 190,
@@ -137,25 +138,16 @@ static void take_note(uint32_t type, struct dvi_view data, uint32_t sm, struct o
         out->accelerated = DEVIMG_YES;
 }
 
-static enum devimg_status read_notes(struct dvi_view notes, uint32_t sm, struct origin *out,
-                                     struct devimg_error *err)
+static enum devimg_status read_notes(struct dvi_view notes, uint32_t sm, unsigned *left,
+                                     struct origin *out, struct devimg_error *err)
 {
-    static const char owner[] = "NVIDIA Corp";
     struct dvi_cursor c = dvi_cursor_at(notes, 0);
-    while (dvi_left(&c) > 0) {
-        const uint32_t name_size = dvi_le32(&c);
-        const uint32_t size = dvi_le32(&c);
-        const uint32_t type = dvi_le32(&c);
-        const struct dvi_view name = dvi_take(&c, name_size);
-        dvi_skip(&c, -name_size & 3);
-        const struct dvi_view data = dvi_take(&c, size);
-        DVI_TRY(dvi_cursor_check(&c, "NVIDIA note", err));
-        const size_t padding = -size & 3;
-        dvi_skip(&c, padding < dvi_left(&c) ? padding : dvi_left(&c));
-        if (name.size >= sizeof owner - 1 && memcmp(name.data, owner, sizeof owner - 1) == 0)
-            take_note(type, data, sm, out);
-    }
-    return DEVIMG_OK;
+    struct dvi_elf_note note = { 0 };
+    enum devimg_status status;
+    while ((status = dvi_elf_note_next(&c, left, "NVIDIA note", &note, err)) == DEVIMG_OK)
+        if (dvi_elf_note_is_of(&note, "NVIDIA Corp"))
+            take_note(note.type, note.data, sm, out);
+    return status == DEVIMG_END ? DEVIMG_OK : status;
 }
 
 static enum devimg_status read_compat(struct dvi_view bytes, struct origin *out,
@@ -180,6 +172,7 @@ static enum devimg_status read_origin(const struct dvi_device_elf *elf, uint32_t
                                                          : DEVIMG_NO,
                             .toolkit = is_new(elf) ? 0 : dvi_peek32(elf->file, 20) };
     uint64_t left = elf->file.size; /* sections may overlap */
+    unsigned notes_left = DVI_MOST_ELF_NOTES;
     for (uint32_t i = 0; i < elf->section_count; i++) {
         struct dvi_device_section section = { 0 };
         DVI_TRY(dvi_device_elf_section(elf, i, &section, err));
@@ -191,7 +184,7 @@ static enum devimg_status read_origin(const struct dvi_device_elf *elf, uint32_t
             return dvi_fail(err, DEVIMG_MALFORMED, section.data, 0, "notes overlap");
         left -= section.data.size;
         DVI_TRY(is_compat ? read_compat(section.data, out, err)
-                          : read_notes(section.data, sm, out, err));
+                          : read_notes(section.data, sm, &notes_left, out, err));
     }
     return DEVIMG_OK;
 }
@@ -300,7 +293,6 @@ static enum devimg_status take_symbol(struct reader *r, size_t index, struct dev
     DVI_TRY(dvi_kernel_add(r->sink, name, &kernel, err));
     kernel->sub_group_size = WARP_SIZE;
     kernel->slm_size = 0; /* unless a section says more */
-    kernel->barrier_count = 0;
     r->of_symbol[index] = r->of_section[section] = number;
     return DEVIMG_OK;
 }
@@ -332,6 +324,8 @@ static enum devimg_status take_own(struct devimg_kernel *kernel, struct dvi_view
     struct dvi_cursor c = dvi_cursor_at(bytes, 0);
     struct attribute a = { 0 };
     enum devimg_status status;
+    if (kernel->barrier_count == DEVIMG_UNKNOWN) /* none, unless an attribute says more */
+        kernel->barrier_count = 0;
     while ((status = next_attribute(&c, &a, err)) == DEVIMG_OK)
         if (a.number == ATTRIBUTE_BARRIERS && a.bytes.size > 0)
             kernel->barrier_count = a.bytes.data[0];

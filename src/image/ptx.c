@@ -132,7 +132,8 @@ static enum devimg_status facts(struct dvi_view image, struct dvi_arena *arena,
             break;
         if (dvi_equals(word, ".version") && out->version == NULL)
             out->version = dvi_arena_text(arena, dvi_head(next_word(&s), MOST_WORD));
-        else if (dvi_equals(word, ".address_size") && dvi_decimal(next_word(&s), &bits))
+        else if (dvi_equals(word, ".address_size") && dvi_decimal(next_word(&s), &bits) &&
+                 (bits == 32 || bits == 64))
             out->pointer_size = bits / 8;
         else if (dvi_starts_with(word, "sm_", 3) && word.size < MOST_WORD && out->target == NULL)
             out->target = dvi_arena_format(arena, "compute_%.*s", (int)(word.size - 3),

@@ -20,6 +20,7 @@
 
 #include "image/ze_info.h"
 #include "object/device_elf.h"
+#include "object/elf_note.h"
 
 enum {
     MACHINE_INTELGT = 205,
@@ -32,10 +33,8 @@ enum {
     NOTE_CORE = 2,
     NOTE_VERSION = 4,
     NOTE_CONFIG = 6,
-    MOST_NOTES = 64,
     MOST_VERSION = 64 /* bytes */
 };
-static const char owner[] = "IntelGT";
 static const uint32_t config_reserved = 0x3fc0; /* bits 13:6 */
 
 /* Also when the bytes of the section are cut: then reading says what is wrong. */
@@ -96,20 +95,13 @@ static enum devimg_status read_notes(struct dvi_view notes, struct dvi_arena *ar
                                      struct dvi_image_facts *out, struct devimg_error *err)
 {
     struct dvi_cursor c = dvi_cursor_at(notes, 0);
-    for (int i = 0; i < MOST_NOTES && dvi_left(&c) > 0; i++) {
-        const uint32_t name_size = dvi_le32(&c);
-        const uint32_t size = dvi_le32(&c);
-        const uint32_t type = dvi_le32(&c);
-        const struct dvi_view name = dvi_take(&c, name_size);
-        dvi_skip(&c, -name_size & 3);
-        const struct dvi_view data = dvi_take(&c, size);
-        DVI_TRY(dvi_cursor_check(&c, "IntelGT note", err));
-        const size_t padding = -size & 3;
-        dvi_skip(&c, padding < dvi_left(&c) ? padding : dvi_left(&c));
-        if (name.size == sizeof owner && memcmp(name.data, owner, sizeof owner) == 0)
-            DVI_TRY(take_note(type, data, arena, out, err));
-    }
-    return DEVIMG_OK;
+    struct dvi_elf_note note = { 0 };
+    unsigned left = DVI_MOST_ELF_NOTES;
+    enum devimg_status status;
+    while ((status = dvi_elf_note_next(&c, &left, "IntelGT note", &note, err)) == DEVIMG_OK)
+        if (dvi_elf_note_is_of(&note, "IntelGT"))
+            DVI_TRY(take_note(note.type, note.data, arena, out, err));
+    return status == DEVIMG_END ? DEVIMG_OK : status;
 }
 
 static const char code_prefix[] = ".text.";

@@ -34,52 +34,6 @@ struct describing {
     char inflated_name[64]; /* source of the bytes that inflate_inside() hands out */
 };
 
-bool dvi_is_portable_label(const char *entry_id)
-{
-    static const char *const labels[] = { "spir64", "spirv64", "spir", "spirv32" };
-    if (entry_id == NULL)
-        return false;
-    if (strncmp(entry_id, "sycl-", 5) == 0)
-        entry_id += 5;
-    for (size_t i = 0; i < sizeof labels / sizeof labels[0]; i++) {
-        const size_t size = strlen(labels[i]);
-        if (strncmp(entry_id, labels[i], size) == 0 &&
-            (entry_id[size] == 0 || entry_id[size] == '-'))
-            return true;
-    }
-    return false;
-}
-
-/* The label without kind and vendor: "sycl-spir64_gen-unknown-unknown" is "spir64_gen". */
-static const struct devimg_target *target_of_label(const char *entry_id)
-{
-    char name[64];
-    if (entry_id == NULL)
-        return NULL;
-    if (strncmp(entry_id, "sycl-", 5) == 0)
-        entry_id += 5;
-    const struct devimg_target *whole = devimg_target_find(entry_id);
-    if (whole != NULL)
-        return whole;
-    const size_t size = strcspn(entry_id, "-");
-    if (size >= sizeof name)
-        return NULL;
-    memcpy(name, entry_id, size);
-    name[size] = 0;
-    return devimg_target_find(name);
-}
-
-/* The IP version of an ocloc member's name ("64.12.55.8"); UNKNOWN for "64.dg2" and others. */
-static uint64_t ip_of_member(const char *entry_id)
-{
-    uint64_t ip = 0;
-    if (entry_id == NULL ||
-        (strncmp(entry_id, "64.", 3) != 0 && strncmp(entry_id, "32.", 3) != 0) ||
-        !dvi_ip_of_text(dvi_view_of(entry_id + 3, strlen(entry_id + 3), NULL), '.', &ip))
-        return DEVIMG_UNKNOWN;
-    return ip;
-}
-
 static enum devimg_status keep(struct describing *d, enum devimg_status status, uint32_t image,
                                const struct devimg_error *error)
 {
@@ -168,222 +122,6 @@ static struct dvi_described_image *add_image(struct describing *d, const struct 
         added->image.support = placed->entry_count == 0;
     }
     return added;
-}
-
-static const char *note_both(struct describing *d, const char *first, const char *second)
-{
-    if (first == NULL || second == NULL || strcmp(first, second) == 0)
-        return first != NULL ? first : second;
-    return dvi_arena_format(&d->worker->arena, "%s; %s", first, second);
-}
-
-/* A core family names a target where all of it is one product family. */
-static const struct devimg_target *target_of_family(const struct dvi_image_facts *facts)
-{
-    if (facts->product_family != DEVIMG_UNKNOWN)
-        return dvi_target_of_product_family(facts->product_family);
-    return dvi_target_of_core_family(facts->core_family, 1) == NULL
-               ? dvi_target_of_core_family(facts->core_family, 0)
-               : NULL;
-}
-
-/* "names no product, only core family 0xc07 (dg2-g10, mtl-u, arl-h), stepping 8" */
-static const char *note_of_core_family(struct describing *d, const struct dvi_image_facts *facts)
-{
-    char names[256] = "", stepping[32] = "";
-    size_t used = 0;
-    const struct devimg_target *row = NULL;
-    for (size_t i = 0; (row = dvi_target_of_core_family(facts->core_family, i)) != NULL; i++)
-        if (used < sizeof names)
-            used += (size_t)snprintf(names + used, sizeof names - used, "%s%s",
-                                     i == 0 ? " (" : ", ", row->name);
-    if (facts->stepping != DEVIMG_UNKNOWN)
-        (void)snprintf(stepping, sizeof stepping, ", stepping %" PRIu64, facts->stepping);
-    return dvi_arena_format(&d->worker->arena,
-                            "names no product, only core family 0x%" PRIx64 "%s%s%s",
-                            facts->core_family, names, used > 0 ? ")" : "", stepping);
-}
-
-static bool is_native(enum devimg_format format)
-{
-    return format == DEVIMG_FORMAT_ZEBIN || format == DEVIMG_FORMAT_PATCHTOKEN;
-}
-
-/* A member of an ocloc archive that is named after a target: native code is to stand there. */
-static bool is_target_member(const struct devimg_image *image)
-{
-    return image->parent != DEVIMG_NONE && strcmp(image->bundle, "ocloc") == 0 &&
-           image->entry_id != NULL && strcmp(image->entry_id, "generic_ir") != 0;
-}
-
-/* The GPU that the container names apart from the image: "64.dg2" of an ocloc archive, the arch of
- * an offload binary or a SYCLBIN. */
-static const struct devimg_target *target_of_container(const struct dvi_placed *placed,
-                                                       const struct devimg_image *image)
-{
-    const struct devimg_target *row = devimg_target_find(placed->arch);
-    if (is_target_member(image) && strlen(image->entry_id) > 3)
-        row = devimg_target_find(image->entry_id + 3);
-    return row != NULL &&
-                   (row->ip_version != DEVIMG_UNKNOWN || row->product_family != DEVIMG_UNKNOWN)
-               ? row
-               : NULL;
-}
-
-/* Does the image state another GPU than the one its container names? A generic name ("dg2") stands
- * for its product family. */
-static bool contradicts(const struct dvi_image_facts *facts, const struct devimg_target *named)
-{
-    uint64_t family = facts->product_family;
-    if (facts->ip_version != DEVIMG_UNKNOWN) {
-        const struct devimg_target *row = dvi_target_of_ip_or_former(facts->ip_version);
-        if (dvi_target_has_ip(named, facts->ip_version))
-            return false;
-        if (strcmp(named->kind, "generic") != 0)
-            return true;
-        family = row != NULL ? row->product_family : DEVIMG_UNKNOWN;
-    }
-    return family != DEVIMG_UNKNOWN && named->product_family != DEVIMG_UNKNOWN &&
-           family != named->product_family;
-}
-
-static enum devimg_status refuse_label(const struct devimg_image *image,
-                                       const struct dvi_placed *placed,
-                                       const struct dvi_image_facts *facts, struct dvi_view bytes,
-                                       struct devimg_error *err)
-{
-    char text[24];
-    const char *is_for = image->target != NULL ? image->target : "another GPU";
-    if (facts->ip_version != DEVIMG_UNKNOWN) {
-        dvi_ip_text(facts->ip_version, text);
-        is_for = text;
-    }
-    if (is_target_member(image))
-        return dvi_fail(err, DEVIMG_MALFORMED, bytes, 0,
-                        "ocloc archive member \"%s\" holds an image for %s", image->entry_id,
-                        is_for);
-    return dvi_fail(err, DEVIMG_MALFORMED, bytes, 0,
-                    "%s entry of arch \"%s\" holds an image for %s", image->bundle, placed->arch,
-                    is_for);
-}
-
-static char sign_of(enum dvi_amd_setting setting, const struct devimg_target *row,
-                    const char *feature)
-{
-    switch (setting) {
-    case DVI_AMD_ON: return '+';
-    case DVI_AMD_OFF: return '-';
-    case DVI_AMD_OFF_IF_KNOWN: return strstr(row->features, feature) != NULL ? '-' : 0;
-    case DVI_AMD_NONE:
-    case DVI_AMD_ANY: break;
-    }
-    return 0;
-}
-
-/* "gfx90a:sramecc+:xnack-", as the header of the code has it. */
-static const char *amd_id(struct describing *d, const struct devimg_target *row,
-                          const struct dvi_image_facts *facts)
-{
-    const char sramecc = sign_of(facts->sramecc, row, "sramecc");
-    const char xnack = sign_of(facts->xnack, row, "xnack");
-    char text[40] = "";
-    const size_t used =
-        sramecc != 0 ? (size_t)snprintf(text, sizeof text, ":sramecc%c", sramecc) : 0;
-    if (xnack != 0)
-        (void)snprintf(text + used, sizeof text - used, ":xnack%c", xnack);
-    return dvi_arena_format(&d->worker->arena, "%s%s", row->name, text);
-}
-
-/* AMD code states its processor in its header; its metadata and its container name it again. */
-static enum devimg_status name_amd(struct describing *d, struct devimg_image *image,
-                                   const struct dvi_placed *placed,
-                                   const struct dvi_image_facts *facts, struct dvi_view bytes,
-                                   struct devimg_error *err)
-{
-    const struct devimg_target *row = facts->processor != DEVIMG_UNKNOWN
-                                          ? dvi_target_of_machine(facts->processor)
-                                          : devimg_target_find(facts->target);
-    const char *arch = placed->arch;
-    image->target =
-        row != NULL             ? amd_id(d, row, facts)
-        : facts->target != NULL ? facts->target
-        : facts->processor == DEVIMG_UNKNOWN
-            ? arch
-            : dvi_arena_format(&d->worker->arena, "mach0x%02x", (unsigned)facts->processor);
-    if (image->target == NULL && facts->processor != DEVIMG_UNKNOWN)
-        return dvi_fail_memory(err, bytes.source);
-    const struct devimg_target *own = devimg_target_find(image->target);
-    const struct devimg_target *stated = devimg_target_find(facts->target);
-    const struct devimg_target *named = devimg_target_find(arch);
-    if (own != NULL && stated != NULL && facts->processor != DEVIMG_UNKNOWN && own != stated)
-        return dvi_fail(err, DEVIMG_MALFORMED, bytes, 48,
-                        "AMDGPU code object whose header is for %s and whose metadata is for %s",
-                        own->name, stated->name);
-    if (own != NULL && named != NULL && dvi_target_is_amd(own) && dvi_target_is_amd(named) &&
-        (own->machine != named->machine || (dvi_amd_settings(own) & dvi_amd_settings(named)) == 0))
-        return refuse_label(image, placed, facts, bytes, err);
-    return DEVIMG_OK;
-}
-
-/* Name what the code is for: by its own IP version, else by what its container says, else by its
- * family. */
-static enum devimg_status name_target(struct describing *d, struct devimg_image *image,
-                                      const struct dvi_placed *placed,
-                                      const struct dvi_image_facts *facts, struct dvi_view bytes,
-                                      struct devimg_error *err)
-{
-    const struct devimg_target *arch = devimg_target_find(placed->arch);
-    if (image->format == DEVIMG_FORMAT_AMDGPU)
-        return name_amd(d, image, placed, facts, bytes, err);
-    if (image->format == DEVIMG_FORMAT_SPIRV && arch != NULL &&
-        strcmp(arch->kind, "spirv") == 0) { /* of a vendor: "amdgcnspirv" */
-        image->target = arch->name;
-        return DEVIMG_OK;
-    }
-    if (is_target_member(image) && !is_native(image->format)) {
-        image->target = facts->target;
-        return dvi_fail(err, DEVIMG_MALFORMED, bytes, 0,
-                        "ocloc archive member \"%s\" holds %s, no native code", image->entry_id,
-                        devimg_format_name(image->format));
-    }
-    const uint64_t member_ip =
-        is_target_member(image) ? ip_of_member(image->entry_id) : DEVIMG_UNKNOWN;
-    const struct devimg_target *named = is_native(image->format) && member_ip == DEVIMG_UNKNOWN
-                                            ? target_of_container(placed, image)
-                                            : NULL;
-    const bool refused = named != NULL && contradicts(facts, named);
-    image->ip_version = facts->ip_version != DEVIMG_UNKNOWN ? facts->ip_version : member_ip;
-    const struct devimg_target *target = NULL;
-    if (image->ip_version != DEVIMG_UNKNOWN) {
-        target = dvi_target_of_ip_or_former(image->ip_version);
-        if (target == NULL) {
-            char text[24];
-            dvi_ip_text(image->ip_version, text);
-            image->target = dvi_arena_copy(&d->worker->arena, text);
-        }
-    } else if (!refused) {
-        target = named;
-    }
-    if (target == NULL && image->target == NULL) {
-        target = target_of_family(facts);
-        image->family_only = target != NULL;
-        if (target == NULL && facts->product_family == DEVIMG_UNKNOWN &&
-            facts->core_family != DEVIMG_UNKNOWN)
-            image->note = note_both(d, image->note, note_of_core_family(d, facts));
-    }
-    if (target != NULL)
-        image->target = target->name;
-    else if (image->target == NULL)
-        image->target = facts->target;
-    if (refused || (facts->ip_version != DEVIMG_UNKNOWN && member_ip != DEVIMG_UNKNOWN &&
-                    facts->ip_version != member_ip))
-        return refuse_label(image, placed, facts, bytes, err);
-    if (is_target_member(image) && facts->pointer_size != DEVIMG_UNKNOWN &&
-        facts->pointer_size != (image->entry_id[0] == '3' ? 4U : 8U))
-        return dvi_fail(err, DEVIMG_MALFORMED, bytes, 0,
-                        "ocloc archive member \"%s\" holds code for %u-bit hosts", image->entry_id,
-                        facts->pointer_size == 4 ? 32U : 64U);
-    return DEVIMG_OK;
 }
 
 /* The kernels' names, sorted, each once. */
@@ -519,7 +257,7 @@ static enum devimg_status describe_code(struct describing *d, uint32_t index,
     if (d->depth == DVI_BYTES)
         return DEVIMG_OK;
     struct devimg_image *image = &d->out->images.items[index].image;
-    const struct devimg_target *label = target_of_label(placed->entry_id);
+    const struct devimg_target *label = dvi_target_of_label(placed->entry_id);
     const struct dvi_image_format *format = format_of(placed, label, bytes);
     if (bytes.size == 0) {
         (void)dvi_fail(err, DEVIMG_MALFORMED, bytes, 0, "empty: 0 bytes where an image should be");
@@ -537,10 +275,11 @@ static enum devimg_status describe_code(struct describing *d, uint32_t index,
     if (format == NULL) {
         image->target = host != NULL ? host : label != NULL ? label->name : placed->arch;
         if (placed->no_code || is_cpu(label) || host != NULL) {
-            image->note = note_both(d, image->note,
-                                    placed->no_code ? "addresses of kernels that are code of the "
-                                                      "host program"
-                                                    : "code for the host's CPU");
+            image->note =
+                dvi_note_both(&d->worker->arena, image->note,
+                              placed->no_code ? "addresses of kernels that are code of the "
+                                                "host program"
+                                              : "code for the host's CPU");
             return take_entries(d, placed, index, err);
         }
         const bool known = placed->offload != DEVIMG_OFFLOAD_UNKNOWN &&
@@ -570,20 +309,17 @@ static enum devimg_status describe_code(struct describing *d, uint32_t index,
     image->format = facts.format;
     image->pointer_size = facts.pointer_size;
     if (image->pointer_size == 4)
-        image->note = note_both(d, image->note, "for 32-bit hosts");
+        image->note = dvi_note_both(&d->worker->arena, image->note, "for 32-bit hosts");
     image->version = facts.version;
     image->producer = facts.producer;
     image->capabilities = facts.capabilities;
     image->capability_count = facts.capability_count;
     image->extensions = facts.extensions;
     image->extension_count = facts.extension_count;
-    image->note = note_both(d, image->note, facts.note);
+    image->note = dvi_note_both(&d->worker->arena, image->note, facts.note);
     if (facts.relocatable && image->device_link == DEVIMG_LINK_NONE)
         image->device_link = DEVIMG_LINK_INPUT;
-    DVI_TRY(keep_of_image(d,
-                          dvi_is_cuda(image->format)
-                              ? dvi_name_cuda_target(image, placed, &facts, bytes, err)
-                              : name_target(d, image, placed, &facts, bytes, err),
+    DVI_TRY(keep_of_image(d, dvi_name_target(image, placed, &facts, bytes, &d->worker->arena, err),
                           index, err));
     if (image->target == NULL && label != NULL &&
         (image->format == DEVIMG_FORMAT_BITCODE || strcmp(label->kind, "selector") != 0))
@@ -854,7 +590,7 @@ static enum devimg_status describe_frame(struct describing *d, const struct dvi_
     image->size = DEVIMG_UNKNOWN;
     image->format = placed->format;
     image->target = placed->format != DEVIMG_FORMAT_UNKNOWN ? placed->arch : NULL;
-    const struct devimg_target *label = target_of_label(placed->entry_id);
+    const struct devimg_target *label = dvi_target_of_label(placed->entry_id);
     if (label != NULL && strcmp(label->kind, "selector") != 0)
         image->target = label->name;
     if (d->hand.inflated) { /* one buffer a worker */

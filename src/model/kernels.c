@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "base/names.h"
 #include "base/pool.h"
 #include "model/model.h"
@@ -209,9 +210,8 @@ static int by_module(const void *a, const void *b)
 {
     const struct devimg_kernel *x = *(const struct devimg_kernel *const *)a;
     const struct devimg_kernel *y = *(const struct devimg_kernel *const *)b;
-    if (x->module != y->module)
-        return x->module < y->module ? -1 : 1;
-    return (x > y) - (x < y);
+    const int order = dvi_compare_numbers(x->module, y->module);
+    return order != 0 ? order : dvi_compare_numbers((uintptr_t)x, (uintptr_t)y);
 }
 
 /* Modules whose kernels had no names before get them from all of their images. */

@@ -163,13 +163,37 @@ DEVIMG_CHECKED enum devimg_status dvi_keep_cut(struct devimg_file *file, struct 
 
 /** Cubin, PTX or LTO-IR. */
 bool dvi_is_cuda(enum devimg_format format);
-/** Name what CUDA code is for. MALFORMED: the container's label says another target. */
+/**
+ * Name what an image is for, of which `format` is set: `target`, `ip_version`, `family_only`; what
+ * cannot be named may be in `note`.
+ * @return MALFORMED: its container's label says another target, or no such image; NOMEM.
+ */
+DEVIMG_CHECKED enum devimg_status dvi_name_target(struct devimg_image *image,
+                                                  const struct dvi_placed *placed,
+                                                  const struct dvi_image_facts *facts,
+                                                  struct dvi_view bytes, struct dvi_arena *arena,
+                                                  struct devimg_error *err);
+/** The same of one vendor's code. */
+DEVIMG_CHECKED enum devimg_status dvi_name_amd_target(struct devimg_image *image,
+                                                      const struct dvi_placed *placed,
+                                                      const struct dvi_image_facts *facts,
+                                                      struct dvi_view bytes,
+                                                      struct dvi_arena *arena,
+                                                      struct devimg_error *err);
 DEVIMG_CHECKED enum devimg_status dvi_name_cuda_target(struct devimg_image *image,
                                                        const struct dvi_placed *placed,
                                                        const struct dvi_image_facts *facts,
                                                        struct dvi_view bytes,
                                                        struct devimg_error *err);
+/** MALFORMED, which names the container's label and what the image is for. */
+enum devimg_status dvi_refuse_label(const struct devimg_image *image,
+                                    const struct dvi_placed *placed,
+                                    const struct dvi_image_facts *facts, struct dvi_view bytes,
+                                    struct devimg_error *err);
 
+/** The target that a container's label names, without kind and vendor: of
+ *  "sycl-spir64_gen-unknown-unknown" it is spir64_gen. NULL: none. */
+const struct devimg_target *dvi_target_of_label(const char *entry_id);
 /** True for labels of portable code: what stands there is SPIR-V that every driver compiles. */
 bool dvi_is_portable_label(const char *entry_id);
 

@@ -146,8 +146,8 @@ static void print_reasons(const struct dvi_output *out, const struct dvi_registr
             dvi_escape(out->file, name_of(row));
         }
         print_line(out, many ? ": " : "  ", row->why);
-        if (said == NULL || row->todo != said->todo)
-            print_line(out, "  hint: ", row->todo);
+        if (said == NULL || row->hint != said->hint)
+            print_line(out, "  hint: ", row->hint);
         said = row;
     }
 }
@@ -156,7 +156,7 @@ static void print_program(const struct dvi_output *out, const struct dvi_registr
 {
     const struct dvi_registry_program *program = registry->program;
     print_line(out, "  ", registry->unknown);
-    print_line(out, "  hint: ", registry->todo);
+    print_line(out, "  hint: ", registry->hint);
     print_line(out, "  ", program->ended);
     if (program->timed_out)
         fputs("  counted until it was stopped\n", out->file);
@@ -228,7 +228,7 @@ static void row_json(struct dvi_json *j, const struct dvi_registry_row *row)
     dvi_json_number(j, "present", row->present);
     dvi_json_text(j, "code", row->code);
     dvi_json_text(j, "message", row->why);
-    dvi_json_text(j, "hint", row->todo);
+    dvi_json_text(j, "hint", row->hint);
     dvi_json_end(j);
 }
 
@@ -248,7 +248,7 @@ static void program_json(struct dvi_json *j, const struct dvi_registry *registry
     dvi_json_number(j, "more", p->more);
     dvi_json_text(j, "ended", p->ended);
     dvi_json_text(j, "unknown", registry->unknown);
-    dvi_json_text(j, "hint", registry->todo);
+    dvi_json_text(j, "hint", registry->hint);
     dvi_json_end(j);
 }
 

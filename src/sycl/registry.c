@@ -76,12 +76,12 @@ static bool may_lack(const struct devimg_file *file, const struct devimg_record 
 }
 
 static void unknown(struct dvi_registry_row *row, const char *code, const char *why,
-                    const char *todo)
+                    const char *hint)
 {
     row->registered = (struct dvi_registered){ DEVIMG_UNKNOWN, DEVIMG_UNKNOWN, DEVIMG_UNKNOWN };
     row->code = code;
     row->why = why;
-    row->todo = todo;
+    row->hint = hint;
 }
 
 static const char run_it[] =
@@ -117,7 +117,7 @@ static bool is_known(const struct devimg_file *file, const struct devimg_record 
     return false;
 }
 
-static const char *todo_of(const struct devimg_record *record)
+static const char *hint_of(const struct devimg_record *record)
 {
     if (record->linked == DEVIMG_MAYBE)
         return "name the program or library that registers it";
@@ -137,7 +137,7 @@ static void explain(const struct devimg_record *record, const struct seen *seen,
         row->why = "no SYCL device image lies in it";
     if (left == 0)
         return;
-    row->todo = todo_of(record);
+    row->hint = hint_of(record);
     row->code = left == seen->present ? "not-registered" : "partly-registered";
     row->why =
         record->linked == DEVIMG_MAYBE
@@ -170,7 +170,7 @@ static void count_record(const struct devimg_file *file, const struct devimg_rec
         row->good = false;
         row->code = "entries-unknown";
         row->why = "the entries of some registered images could not be read";
-        row->todo = "see devimg list; build or copy the file again";
+        row->hint = "see devimg list; build or copy the file again";
     }
 }
 

@@ -19,7 +19,7 @@ struct dvi_registry_row {
     const char *code; /* what it comes to, for scripts: see docs/command/sycl_registry.md */
     bool good;        /* all that is there is registered, as far as all of it is known */
     const char *why;  /* NULL: `registered` says it */
-    const char *todo; /* NULL: nothing */
+    const char *hint; /* NULL: nothing */
 };
 
 /** What was run. */
@@ -37,7 +37,7 @@ struct dvi_registry {
     struct dvi_registered total;
     const struct dvi_registry_program *program; /* NULL: nothing was run */
     const char *unknown; /* of a run: why its counts are not known; NULL: they are */
-    const char *todo;    /* then */
+    const char *hint;    /* then */
 };
 void dvi_registry_free(struct dvi_registry *registry);
 

@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/compare.h"
 #include "base/file.h"
 #include "base/run.h"
 #include "config.h"
@@ -175,16 +176,11 @@ static bool take_all(struct telling *t, struct dvi_view v, struct dvi_arena *are
     return true;
 }
 
-static int compare(uint64_t a, uint64_t b)
-{
-    return (a > b) - (a < b);
-}
-
 static int by_process(const void *a, const void *b)
 {
     const struct told *x = a, *y = b;
-    return x->m.process != y->m.process ? compare(x->m.process, y->m.process)
-                                        : compare(x->order, y->order);
+    return x->m.process != y->m.process ? dvi_compare_numbers(x->m.process, y->m.process)
+                                        : dvi_compare_numbers(x->order, y->order);
 }
 
 /* Which program each is of; then only descriptors are kept. */
@@ -210,9 +206,9 @@ static int by_place(const void *a, const void *b)
 {
     const struct told *x = a, *y = b;
     if (x->program != y->program)
-        return compare(x->program, y->program);
+        return dvi_compare_numbers(x->program, y->program);
     const int names = strcmp(x->name, y->name);
-    return names != 0 ? names : compare(x->m.place, y->m.place);
+    return names != 0 ? names : dvi_compare_numbers(x->m.place, y->m.place);
 }
 
 /* A row an object of the first program, and its sum. */
@@ -258,11 +254,11 @@ static bool add_up(struct telling *t, struct dvi_registry_program *program,
     return add_rows(t, out);
 }
 
-static void unknown(struct dvi_registry *out, const char *why, const char *todo)
+static void unknown(struct dvi_registry *out, const char *why, const char *hint)
 {
     out->total = (struct dvi_registered){ DEVIMG_UNKNOWN, DEVIMG_UNKNOWN, DEVIMG_UNKNOWN };
     out->unknown = why;
-    out->todo = todo;
+    out->hint = hint;
 }
 
 static enum devimg_status read_told(int fd, struct dvi_registry_program *program,

@@ -6,26 +6,6 @@
 
 enum { MOST_SPECIFIERS = 48, MOST_INITIALIZER = 256, MOST_BASES = 16, MOST_BASE_TOKENS = 512 };
 
-static bool ends(const struct dvi_lexeme *t)
-{
-    return t->kind == DVI_LEX_END || t->kind == DVI_LEX_LINE_END || t->kind == DVI_LEX_DIRECTIVE;
-}
-
-/* Behind the ')' that closes what `l` is in. */
-static bool skip_parens(struct dvi_lexer *l)
-{
-    struct dvi_lexeme t;
-    unsigned depth = 1;
-    for (unsigned i = 0; i < MOST_INITIALIZER && depth > 0; i++) {
-        dvi_lex(l, &t);
-        if (ends(&t))
-            return false;
-        depth += dvi_lex_mark(&t, '(');
-        depth -= dvi_lex_mark(&t, ')');
-    }
-    return depth == 0;
-}
-
 static bool is_capital(struct dvi_view text)
 {
     for (size_t i = 0; i < text.size; i++)
@@ -68,7 +48,7 @@ static void find_class_name(const struct dvi_scanner *s, struct class_name *out)
     unsigned angles = 0, brackets = 0;
     for (unsigned i = 0; i < MOST_SPECIFIERS; i++, before = t) {
         lex_head(&l, &t);
-        if (ends(&t))
+        if (dvi_lex_ends(&t))
             return;
         if (dvi_lex_mark(&t, '[') || dvi_lex_mark(&t, ']')) {
             brackets += dvi_lex_mark(&t, '[') ? 1U : brackets > 0 ? -1U : 0U;
@@ -92,7 +72,7 @@ static void find_class_name(const struct dvi_scanner *s, struct class_name *out)
             out->declared = true;
             return;
         } else if (dvi_lex_mark(&t, '(')) {
-            if (!takes_parens(&l, &before) || !skip_parens(&l))
+            if (!takes_parens(&l, &before) || !dvi_lex_skip_parens(&l, MOST_INITIALIZER))
                 return;
         } else if (dvi_lex_mark(&t, DVI_LEX_SCOPE)) {
             dvi_spell(&out->path, &l, &t);
@@ -213,7 +193,7 @@ static bool take_path(struct dvi_lexer *l, bool arguments, struct dvi_spelling *
             angles += dvi_lex_mark(after, '<') ? 1U : -1U;
             if (arguments)
                 dvi_spell(path, l, after);
-        } else if (angles == 0 || ends(after)) {
+        } else if (angles == 0 || dvi_lex_ends(after)) {
             return any;
         } else if (arguments) {
             dvi_spell(path, l, after);

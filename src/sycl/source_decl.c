@@ -6,11 +6,6 @@
 
 enum { MOST_SPECIFIERS = 48, MOST_INITIALIZER = 256, MOST_PARAMS = 64 };
 
-static bool ends(const struct dvi_lexeme *t)
-{
-    return t->kind == DVI_LEX_END || t->kind == DVI_LEX_LINE_END || t->kind == DVI_LEX_DIRECTIVE;
-}
-
 /* ---- texts ---- */
 
 void dvi_spell_text(struct dvi_spelling *to, const char *text)
@@ -135,7 +130,7 @@ static void take_params(struct dvi_scanner *s, bool is_lambda)
     struct dvi_spelling value = { .size = 0 }; /* by default */
     unsigned angles = 1, parens = 0, count = 0;
     bool in_default = false, any = false;
-    while (angles > 0 && dvi_scanner_next(s) && !ends(&s->token)) {
+    while (angles > 0 && dvi_scanner_next(s) && !dvi_lex_ends(&s->token)) {
         const struct dvi_lexeme *t = &s->token;
         const bool outer = angles == 1 && parens == 0;
         if (t->kind == DVI_LEX_NAME) {
@@ -220,7 +215,7 @@ static bool take_expression(struct dvi_lexer *l, int close, struct dvi_spelling 
     unsigned depth = 0;
     for (unsigned i = 0; i < MOST_INITIALIZER; i++) {
         dvi_lex(l, after);
-        if (ends(after) || after->kind == DVI_LEX_STRING)
+        if (dvi_lex_ends(after) || after->kind == DVI_LEX_STRING)
             return false;
         if (depth == 0 && (dvi_lex_mark(after, ',') || dvi_lex_mark(after, close)))
             return true;
@@ -236,21 +231,6 @@ static bool take_expression(struct dvi_lexer *l, int close, struct dvi_spelling 
         dvi_spell(text, l, after);
     }
     return false;
-}
-
-/* Behind the ')' that closes what `l` is in. */
-static bool skip_parens(struct dvi_lexer *l)
-{
-    struct dvi_lexeme t;
-    unsigned depth = 1;
-    for (unsigned i = 0; i < MOST_INITIALIZER && depth > 0; i++) {
-        dvi_lex(l, &t);
-        if (ends(&t))
-            return false;
-        depth += dvi_lex_mark(&t, '(');
-        depth -= dvi_lex_mark(&t, ')');
-    }
-    return depth == 0;
 }
 
 /* The initializer behind a declarator's name, whose first token is `*mark`; then the token behind
@@ -274,7 +254,7 @@ static bool find_declarator(struct dvi_lexer *l, struct dvi_lexeme *name, struct
     name->kind = DVI_LEX_END;
     for (unsigned i = 0; i < MOST_SPECIFIERS; i++) {
         dvi_lex(l, mark);
-        if (ends(mark))
+        if (dvi_lex_ends(mark))
             return false;
         if (dvi_lex_mark(mark, '<')) {
             angles++;
@@ -302,7 +282,7 @@ static bool take_function_params(struct dvi_scanner *s, struct dvi_lexer *l, con
     bool in_default = false;
     for (unsigned i = 0; i < MOST_INITIALIZER; i++) {
         dvi_lex(l, &t);
-        if (ends(&t) || dvi_lex_mark(&t, ';'))
+        if (dvi_lex_ends(&t) || dvi_lex_mark(&t, ';'))
             return false;
         const bool outer = depth == 0;
         if (outer && words > 0 && (dvi_lex_mark(&t, ',') || dvi_lex_mark(&t, ')'))) {
@@ -341,7 +321,7 @@ static bool find_body(struct dvi_lexer *l)
         dvi_lex(l, &t);
         if (dvi_lex_mark(&t, '{'))
             return true;
-        if (dvi_lex_mark(&t, '(') ? !skip_parens(l)
+        if (dvi_lex_mark(&t, '(') ? !dvi_lex_skip_parens(l, MOST_INITIALIZER)
                                   : t.kind != DVI_LEX_NAME && !dvi_lex_mark(&t, DVI_LEX_ARROW) &&
                                         !dvi_lex_mark(&t, DVI_LEX_SCOPE))
             return false;
@@ -422,7 +402,7 @@ static bool find_enum(struct dvi_lexer *l, struct dvi_lexeme *name, bool *scoped
             *scoped = true;
         else if (t.kind == DVI_LEX_NAME && !in_type)
             *name = t;
-        else if (ends(&t) || dvi_lex_mark(&t, ';') || dvi_lex_mark(&t, ')') ||
+        else if (dvi_lex_ends(&t) || dvi_lex_mark(&t, ';') || dvi_lex_mark(&t, ')') ||
                  dvi_lex_mark(&t, '='))
             return false;
     }

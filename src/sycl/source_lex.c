@@ -437,3 +437,17 @@ bool dvi_lex_header_name(struct dvi_lexer *l, struct dvi_view *out)
     *out = dvi_head(rest, size);
     return true;
 }
+
+bool dvi_lex_skip_parens(struct dvi_lexer *lexer, unsigned most)
+{
+    struct dvi_lexeme t;
+    unsigned depth = 1;
+    for (unsigned i = 0; i < most && depth > 0; i++) {
+        dvi_lex(lexer, &t);
+        if (dvi_lex_ends(&t))
+            return false;
+        depth += dvi_lex_mark(&t, '(');
+        depth -= dvi_lex_mark(&t, ')');
+    }
+    return depth == 0;
+}

@@ -75,6 +75,14 @@ static inline bool dvi_lex_mark(const struct dvi_lexeme *token, int punctuator)
 {
     return token->kind == DVI_LEX_PUNCTUATOR && token->punctuator == punctuator;
 }
+/** True where the source, or the directive at hand, ends. */
+static inline bool dvi_lex_ends(const struct dvi_lexeme *token)
+{
+    return token->kind == DVI_LEX_END || token->kind == DVI_LEX_LINE_END ||
+           token->kind == DVI_LEX_DIRECTIVE;
+}
+/** Go behind the ')' that closes what the lexer is in; false: none does within `most` tokens. */
+bool dvi_lex_skip_parens(struct dvi_lexer *lexer, unsigned most);
 uint32_t dvi_lex_hash(const char *text, size_t size);
 
 #endif

@@ -11,11 +11,6 @@
 
 enum { MOST_TOKENS = 4096, MOST_ANGLES = 200, MOST_KEPT = 700 };
 
-static bool ends(const struct dvi_lexeme *t)
-{
-    return t->kind == DVI_LEX_END || t->kind == DVI_LEX_LINE_END || t->kind == DVI_LEX_DIRECTIVE;
-}
-
 /* ---- arguments ---- */
 
 /* The argument `wanted` (from 1) of a list; all of them, with commas, for 0. */
@@ -67,7 +62,7 @@ static void in_parens(struct dvi_lexer *l, struct argument *a)
     for (unsigned i = 0;; i++) {
         struct dvi_lexeme t;
         dvi_lex(l, &t);
-        const bool cut = ends(&t) || i == MOST_TOKENS;
+        const bool cut = dvi_lex_ends(&t) || i == MOST_TOKENS;
         if (cut)
             cut_list(a);
         if (cut || (depth == 0 && dvi_lex_mark(&t, ')'))) {
@@ -95,7 +90,7 @@ static bool in_angles(struct dvi_lexer *l, struct argument *a)
             cut_list(a);
             return true;
         }
-        if (ends(&t) || dvi_lex_mark(&t, ';') || angles > MOST_ANGLES)
+        if (dvi_lex_ends(&t) || dvi_lex_mark(&t, ';') || angles > MOST_ANGLES)
             return false;
         if (depth == 0 && dvi_lex_mark(&t, '>')) {
             if (angles == 0)
@@ -230,7 +225,7 @@ static bool ends_value(const struct dvi_lexer *behind)
     dvi_lex(&l, &next);
     if (next.kind == DVI_LEX_PUNCTUATOR)
         return next.punctuator < 128 && strchr("},);>]:", next.punctuator) != NULL;
-    return ends(&next);
+    return dvi_lex_ends(&next);
 }
 
 static bool is_type(const struct dvi_scanner *s, const struct argument *a)
